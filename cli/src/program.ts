@@ -19,6 +19,7 @@ import { addExplain } from "./verbs/explain.ts";
 import { addFindings } from "./verbs/findings.ts";
 import { addGet } from "./verbs/get.ts";
 import { addLogs } from "./verbs/logs.ts";
+import { addOpen } from "./verbs/open.ts";
 import { addPause, addResume } from "./verbs/pause.ts";
 import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
@@ -42,6 +43,7 @@ const VERBS = [
   addCheck,
   addRuns,
   addGet,
+  addOpen,
   addFindings,
   addEvents,
   addWait,

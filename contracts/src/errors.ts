@@ -71,10 +71,13 @@ const TABLE = {
   ANT_GATEWAY_HEADERS: ["terminal", 431, 2, "The path and headers of the request exceed 16 KiB.", "Send shorter headers; put large content into the body."],
   ANT_GATEWAY_HOST: ["terminal", 403, 2, "The request was sent to a host name that this gateway does not serve.", "Use 127.0.0.1 or localhost, or configure the public name of the gateway."],
   ANT_GATEWAY_IDEMPOTENCY: ["terminal", 409, 2, "This Idempotency-Key was used for another request.", "Use a new key for a new request; a key may only repeat the same request."],
+  ANT_GATEWAY_IDENTITY: ["retry", 503, 4, "The identity provider does not answer.", "Check ANTIPHON_OIDC_ISSUER and the network between the gateway and the provider."],
   ANT_GATEWAY_METHOD: ["terminal", 405, 2, "The path does not accept this method.", "Use a method listed in the `Allow` header of the answer."],
   ANT_GATEWAY_ORIGIN: ["terminal", 403, 2, "Another web origin may not call this gateway.", "Open the UI from the gateway itself, or allow the origin."],
   ANT_GATEWAY_REQUEST: ["terminal", 400, 2, "The message is not a valid HTTP request.", "Send an HTTP/1.1 request: a request line, headers, an empty line, then the body."],
+  ANT_GATEWAY_ROLE: ["terminal", 403, 2, "The caller's roles do not allow this request.", "Ask for one of the roles that the message names, or let a person with it do this."],
   ANT_GATEWAY_ROUTE: ["terminal", 404, 2, "The gateway has no such route.", "See services/gateway/README.md for the routes."],
+  ANT_GATEWAY_TENANT: ["terminal", 403, 2, "A request cannot choose a tenant.", "Leave the tenant out: it comes from the caller's identity."],
   ANT_GATEWAY_TOKEN_REQUIRED: ["terminal", 401, 2, "A token is required.", "Set ANTIPHON_TOKEN to the gateway's token; a gateway beyond loopback cannot run without one."],
   ANT_GATEWAY_TOKEN_WEAK: ["terminal", 500, 2, "The gateway's token is too short.", "Set ANTIPHON_TOKEN to the same random token for gateway and CLI; `openssl rand -hex 24` generates one."],
   ANT_GATEWAY_UNREACHABLE: ["retry", 503, 4, "No gateway answers at that address.", "Start one: `antiphon dev`; or set ANTIPHON_GATEWAY_URL."],
@@ -212,6 +215,7 @@ const TABLE = {
   ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The checks prove less about the change than is demanded.", "Give a check that fails without the change, let people approve it with --require-approval, or allow it with --allow-unproven."],
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
   ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "The change's code wrote to protected files while the checks ran.", "Leave the named files alone, or grant them with --grant."],
+  ANT_VERIFY_UNREPORTED: ["attempt", 200, 1, "The check passed, but the report of its test runner is missing or counts fewer tests than on the base.", "Let the code under test not end the process. If tests are meant to go, grant their files with --grant, let people approve the change with --require-approval, or allow it with --allow-unverified."],
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof TABLE;

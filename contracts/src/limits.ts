@@ -166,6 +166,12 @@ const TABLE = {
     "the checks on the base, where nothing demands them, may take this longer than twice the time of those on the change",
     "they are stopped, and the verdict says `regression`",
   ],
+  verifyUnreportedGraceMs: [
+    60_000,
+    "milliseconds",
+    "the same, for checks whose output has no report of a test runner, because only the base can tell whether one is missing",
+    "they are stopped, and the verdict says `regression`",
+  ],
   egressLeases: [256, "sandboxes", "listeners of one egress gateway", "ANT_EGRESS_BUSY"],
   egressConnections: [64, "connections", "open at once from one sandbox", "the next one waits"],
   egressRequests: [5000, "requests", "of one sandbox; a full install is about 1,500", "ANT_EGRESS_QUOTA"],

@@ -171,3 +171,68 @@ test("a file beside the tests that hides what the change breaks is found by tryi
     tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_MASKED" }],
   });
 });
+
+const NODE_TEST = [
+  "const { test } = require('node:test');",
+  "const { value } = require('../src/a.js');",
+  "const { equal } = require('node:assert');",
+  "test('is one', () => equal(value, 1));",
+  "test('is a number', () => equal(typeof value, 'number'));",
+  "",
+].join("\n");
+const UNITTEST = [
+  "import unittest, a",
+  "class A(unittest.TestCase):",
+  "    def test_one(self): self.assertEqual(a.value, 1)",
+  "    def test_number(self): self.assertIsInstance(a.value, int)",
+  "",
+].join("\n");
+
+test.each([
+  [
+    "Node's",
+    { "src/a.js": "exports.value = 2;\n", "test/a.test.js": NODE_TEST },
+    "node --test test/",
+    "echo 'process.exit(0);' > src/a.js",
+    "test/a.test.js ended before it ran the tests",
+  ],
+  [
+    "Python's",
+    { "a.py": "value = 2\n", "test_a.py": UNITTEST },
+    "python3 -m unittest",
+    "printf 'import os\\nos._exit(0)\\n' > a.py",
+    "without the report of unittest",
+  ],
+])(
+  "code that ends the process of %s test runner is caught by the runner's report",
+  async (_name, files, check, cheat, says) => {
+    const repo = project(files);
+    const done = await change(repo, cheat, "--check", check);
+    expect(done, JSON.stringify(done)).toMatchObject({
+      status: "failed",
+      tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_UNREPORTED" }],
+    });
+    expect(done.tasks[0]?.message).toContain(says);
+    expect(repo.landed(done.runId)).toEqual([]);
+    const honest = await change(repo, "sed -i s/2/1/ src/a.js a.py 2>/dev/null; true", "--check", check);
+    expect(honest, JSON.stringify(honest)).toMatchObject({
+      status: "succeeded",
+      tasks: [{ verdict: "PASS" }],
+    });
+  },
+);
+
+test("an added test cannot hide what the sources break, and an honest one lands", async () => {
+  const files = { "a.py": "value = 1\n", "test_a.py": UNITTEST };
+  const patches = "printf 'import a\\na.value = 1\\n' > test_0.py";
+  const repo = project(files);
+  const cheat = `echo 'value = 2' > a.py; ${patches}`;
+  const done = await change(repo, cheat, "--check", "python3 -m unittest", "--workflow", "BUILD");
+  expect(done, JSON.stringify(done)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_MASKED" }],
+  });
+  const honest = `echo 'more = 2' >> a.py; printf 'import unittest, a\\nclass B(unittest.TestCase):\\n    def test_more(self): self.assertEqual(a.more, 2)\\n' > test_b.py`;
+  const landed = await change(repo, honest, "--check", "python3 -m unittest", "--workflow", "BUILD");
+  expect(landed, JSON.stringify(landed)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+});

@@ -46,7 +46,9 @@ export function inProcessRepository(): RepositoryPort {
         unproven: [],
         guards: [],
         judges: [],
+        tests: [],
         chance: null,
+        files: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),
     // As in git, the same content is the same commit.

@@ -13,6 +13,7 @@ import { UsageReader } from "../../services/egress-gateway/src/models/model-usag
 import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
+import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
 import { Collector } from "../../services/sandbox-runner/src/workspace/collected.ts";
 import {
@@ -248,7 +249,11 @@ const egressParsers: readonly Parser[] = [
   },
   {
     name: "a stream, without its secrets",
-    reads: ["services/egress-gateway/src/policy/scrubber.ts"],
+    reads: [
+      "services/egress-gateway/src/policy/scrubber.ts",
+      "services/egress-gateway/src/policy/escaped-text.ts",
+      "services/egress-gateway/src/policy/secret-forms.ts",
+    ],
     shapes: repeated(["a", "aaaaaaaab", "b", "ab"]),
     run: (text) => {
       const needles = ["a".repeat(64) + "b", "ab"];
@@ -368,4 +373,35 @@ const sandboxParsers: readonly Parser[] = [
   },
 ];
 
-export const serviceParsers: readonly Parser[] = [...gatewayParsers, ...egressParsers, ...sandboxParsers];
+const directorParsers: readonly Parser[] = [
+  {
+    name: "output of a check",
+    reads: [
+      "services/director/src/verification/reports/report-forms.ts",
+      "services/director/src/verification/reports/test-report.ts",
+    ],
+    shapes: repeated([
+      "a",
+      " ",
+      "1",
+      "1 ",
+      "\n",
+      "1 passed, ",
+      "FAILED (",
+      "ok\t",
+      "Tests: ",
+      "Tests: 1, Assertions: 1, ",
+      "\u001b[1m",
+      "ok 1 - a.js",
+      "Ran 1 test in 1s\n",
+    ]),
+    run: (text) => gapsIn("c", readTestReport(text), readTestReport(text)),
+  },
+];
+
+export const serviceParsers: readonly Parser[] = [
+  ...gatewayParsers,
+  ...egressParsers,
+  ...sandboxParsers,
+  ...directorParsers,
+];

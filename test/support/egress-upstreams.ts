@@ -103,11 +103,34 @@ async function serve(
     response.writeHead(200, { "content-encoding": "gzip" });
     return void response.end("not looked through");
   }
+  const secret = String(headers.authorization ?? "none").replace("Bearer ", "");
+  if (url.startsWith("/part")) {
+    response.writeHead(206, { "content-range": `bytes 0-3/${secret.length}` });
+    return void response.end(secret.slice(0, 4));
+  }
+  if (url.startsWith("/forms")) return forms(secret, response);
   response.writeHead(200, {
     "content-type": "application/json",
     "x-seen-authorization": String(headers.authorization ?? "none"),
   });
   response.end(JSON.stringify({ host, method, url, headers, body }));
+}
+
+/** Tells a secret back in several forms, and in the name of a header. */
+function forms(secret: string, response: ServerResponse): void {
+  const bytes = Buffer.from(secret);
+  response.writeHead(200, { [`x-${secret}`]: "name" });
+  response.write(secret.slice(0, 5));
+  response.write(secret.slice(5));
+  for (const form of [
+    bytes.toString("base64"),
+    bytes.toString("hex"),
+    [...bytes].map((byte) => `%${byte.toString(16)}`).join(""),
+    [...bytes].map((byte) => `\\u00${byte.toString(16)}`).join(""),
+    [...secret].reverse().join(""),
+  ])
+    response.write(`\n${form}`);
+  response.end();
 }
 
 function packages(method: string, url: string, response: ServerResponse): void {

@@ -1,5 +1,5 @@
 // The attempts of a run that can be replayed, and the replay of one.
-import type { ReplayReport, ResultBody, StoredRecord } from "@antiphon/contracts";
+import type { ReplayReport, StoredRecord } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { plain } from "../screen/screen.ts";
@@ -18,7 +18,7 @@ const WAIT_MS = 11 * 60_000;
 export async function attemptsOf(gateway: GatewayClient, runId: string): Promise<AttemptName[]> {
   const { records } = await gateway.get<{ records: StoredRecord[] }>(`/runs/${runId}/events`);
   const attempts = records.flatMap((record): AttemptName[] => {
-    if (record.type !== "result" || (record.body as ResultBody).kind !== "reported") return [];
+    if (record.type !== "result" || record.body.kind !== "reported") return [];
     const dispatch = records.find(
       (one) => one.type === "dispatch" && one.taskId === record.taskId && one.epoch === record.epoch,
     );
@@ -70,7 +70,8 @@ interface Refused {
 export function replayLine(report: ReplayReport, c: Screen["colours"]): string {
   const { task, epoch, same, recorded, replayed: now, calls, served, divergence } = report;
   const used = calls === 0 ? "no model call" : `${served} of ${calls} recorded answers, 0 tokens`;
-  const where = divergence === null ? "" : `; first difference: ${divergence.step}: ${plain(divergence.what)}`;
+  const where =
+    divergence === null ? "" : `; first difference: ${divergence.step}: ${plain(divergence.what)}`;
   if (same)
     return `${c.green("✓")} ${plain(task)} attempt ${epoch}: the same ${shown(recorded)}  ${c.dim(`${used}${where}`)}`;
   return `${c.red("✗")} ${plain(task)} attempt ${epoch}: ${shown(recorded)} then, ${shown(now)} now${where}  ${c.dim(used)}`;

@@ -7,6 +7,8 @@ import { branch, firstLine, short } from "./sentences.ts";
 export interface TaskSummary {
   readonly task: string;
   readonly title: string;
+  /** The tasks that have to land first. */
+  readonly deps: readonly string[];
   readonly status: RunStep["status"];
   readonly phase: RunStep["phase"];
   readonly verdict: string | null;
@@ -72,13 +74,13 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
 }
 
 function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
-  const { id, title, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
+  const { id, title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
   const approval = step.approval ?? null;
   const bundles = view.artifacts.filter(
     (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
   );
   const evidence = bundles.at(-1)?.name ?? null;
-  const stands = { title, status, phase, verdict, epoch, attempts, code, message, commit, questions };
+  const stands = { title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions };
   return { task: id, ...stands, evidence, approval };
 }
 
@@ -126,12 +128,13 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
 /** The state of a task's approval, and each decision with its author. */
 function approvalRows({ approval }: TaskSummary): [string, string][] {
   if (approval === null) return [];
-  const { commit, needed, words, verdict } = approval;
+  const { commit, needed, words, verdict, reasons = [] } = approval;
   const given = words.filter(({ choice }) => choice === "approve").length;
   const state = approval.state === "pending" ? "waits for approval" : STATE_WORDS[approval.state];
   const rows: [string, string][] = [
     ["", `commit ${short(commit)} ${state}, ${given} of ${needed}; verdict ${verdict}`],
   ];
+  for (const reason of reasons) rows.push(["", `because ${firstLine(reason)}`]);
   for (const { choice, by, at, reason } of words)
     rows.push(["", `${choice} by ${by} at ${at}${reason === undefined ? "" : `: ${firstLine(reason)}`}`]);
   return rows;
@@ -187,5 +190,6 @@ function taskText(task: TaskSummary): string {
   const tries = task.attempts > 1 ? ` after ${task.attempts} attempts` : "";
   const landed = task.commit === null ? "" : `, landed as ${short(task.commit)}`;
   const why = task.code === null ? "" : `: ${task.code}`;
-  return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}`;
+  const after = task.deps.length === 0 ? "" : ` (after ${task.deps.join(", ")})`;
+  return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}${after}`;
 }

@@ -5,6 +5,7 @@ import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import type { RunFlags } from "../runs/run-request.ts";
+import { addSimulate } from "./policy-simulate.ts";
 import { plain } from "../screen/screen.ts";
 import { table } from "../screen/table.ts";
 
@@ -57,6 +58,7 @@ export const addPolicy: AddVerb = (program, context) => {
       "after",
       examples(['antiphon policy check "Fix it" --repo . --command "./fix.sh" --land main']),
     );
+  addSimulate(policy, context);
   const run = program.commands.find((command) => command.name() === "run");
   for (const option of run?.options ?? [])
     if (!NOT_OF_THE_INTENT.has(option.long ?? "")) check.addOption(option);

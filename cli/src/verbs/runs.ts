@@ -1,13 +1,12 @@
 // antiphon runs [restore]: lists recent runs, or puts an archived run back into the journal.
-import { realpathSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { examples, runId as aRunId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
-import { repositoryOf } from "../runs/run-files.ts";
-import { matches, runRows, sinceTime, STATUSES } from "../runs/run-lines.ts";
-import type { RunFilter, RunLine } from "../runs/run-lines.ts";
+import { filterOf } from "../runs/run-filter.ts";
+import { matches, runRows, STATUSES } from "../runs/run-lines.ts";
+import type { RunLine } from "../runs/run-lines.ts";
 import { table } from "../screen/table.ts";
 
 interface Restored {
@@ -75,15 +74,6 @@ async function list(context: CliContext, flags: RunsFlags): Promise<void> {
 
 /** Clears the terminal and goes to its first line. */
 const CLEAR = "\u001b[2J\u001b[H";
-
-function filterOf({ status, repo, since }: RunsFlags): RunFilter {
-  const at = since === undefined ? null : sinceTime(since, Date.now());
-  if (since !== undefined && at === null)
-    throw usage(`--since takes a span such as 2h or 7d, or a date, not ${JSON.stringify(since)}`);
-  // The gateway names a repository by the top of its work tree, without links.
-  const path = repo === undefined ? null : repositoryOf(undefined, realpathSync(repositoryOf(repo)));
-  return { status: status ?? null, repo: path, since: at };
-}
 
 function show({ screen }: CliContext, runs: readonly RunLine[], isFiltered: boolean): void {
   if (runs.length === 0 && !isFiltered)

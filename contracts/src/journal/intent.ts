@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { IntentId, RunId } from "../shapes/ids.ts";
 import { RepoBase } from "../shapes/refs.ts";
+import { Gate, RiskClass } from "../runs/approvals.ts";
 import { RunOptions } from "../runs/run-options.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { Intent } from "../seeds/intent.ts";
@@ -20,6 +21,15 @@ export const PolicyBounds = closed(
     require_proof: Type.Optional(oneOf(["regression", "fail-to-pass"])),
     min_trials: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 64, description: "Trials of the checks." }),
+    ),
+    auto_land: Type.Optional(
+      Type.Array(RiskClass, {
+        maxItems: 16,
+        description: "A change that is not in all of these classes waits for a person.",
+      }),
+    ),
+    gates: Type.Optional(
+      Type.Array(Gate, { maxItems: 64, description: "Decisions of people that certain changes need." }),
     ),
     protected_paths: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {

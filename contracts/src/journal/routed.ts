@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { TaskId } from "../shapes/ids.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { Approvals } from "../runs/approvals.ts";
 import { MappedCriterion } from "../plans/criteria.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
@@ -27,6 +28,7 @@ export const PlannedTask = closed({
       description: "The acceptance criteria of a plan and the checks that decide them.",
     }),
   ),
+  approvals: Type.Optional(Approvals),
 });
 export type PlannedTask = {
   task: DirectorTask;
@@ -36,6 +38,8 @@ export type PlannedTask = {
   scope?: FileScope;
   /** Absent: no plan named criteria. */
   criteria?: MappedCriterion[];
+  /** Absent: the plan asks no people. */
+  approvals?: Approvals;
 };
 
 export const RouteTier = oneOf(["caller", "explicit", "classifier"], {

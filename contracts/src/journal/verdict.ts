@@ -1,6 +1,7 @@
 /** `verdict`: the result of the clean room. The Associate's own report is never an input. */
 import { Type, type Static } from "typebox";
 import { CheckOutcome } from "./check-outcome.ts";
+import { ApprovalNeed } from "../runs/approvals.ts";
 import { CommitId, ErrorCode } from "../shapes/ids.ts";
 import { EvidenceRef } from "../shapes/refs.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
@@ -22,6 +23,7 @@ export const VerdictBody = closed(
     }),
     message: Type.String(),
     proves: Type.Optional(Proves),
+    approval: Type.Optional(ApprovalNeed),
     trials: Type.Optional(
       closed(
         { change: Type.Integer({ minimum: 0 }), base: Type.Integer({ minimum: 0 }) },

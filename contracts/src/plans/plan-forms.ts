@@ -12,6 +12,7 @@ import type { TaskPlan } from "../seeds/v13-plan.ts";
 import type { SchemaName } from "../registry/registry.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
 import type { Problem } from "../validation/problem.ts";
+import { withoutApprovalNodes } from "./approval-nodes.ts";
 import type { PlanFile } from "./plan-file.ts";
 
 /** A task before it has a number. */
@@ -127,16 +128,10 @@ function ofDirectorTasks(tasks: readonly DirectorTask[]): PlanTask[] | Problem {
 }
 
 function ofPlan({ nodes }: Plan): PlanTask[] | Problem {
-  const approval = nodes.findIndex(({ kind }) => kind === "approval");
-  if (approval >= 0)
-    return {
-      path: `/nodes/${approval}/kind`,
-      message: "people approve a run, not a node of its plan; leave the node out and give --require-approval",
-      expected: Object.keys(KIND_OF_NODE).join(", "),
-      found: "approval",
-    };
-  return nodes.map(({ id, kind, deps }) => ({
-    ...{ id, description: id, dependencies: deps },
-    ...(kind === "approval" ? {} : { kind: KIND_OF_NODE[kind] }),
+  const tasks = withoutApprovalNodes(nodes);
+  if (!Array.isArray(tasks)) return tasks;
+  return tasks.map(({ id, kind, deps, needed }) => ({
+    ...{ id, description: id, dependencies: deps, kind: KIND_OF_NODE[kind] },
+    ...(needed === 0 ? {} : { approvals: { needed } }),
   }));
 }

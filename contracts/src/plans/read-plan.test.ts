@@ -129,7 +129,7 @@ describe("a plan", () => {
       [contract("T-1", { depends_on: ["T-2"] }), contract("T-2", { depends_on: ["T-1"] })],
       "/tasks",
     ],
-    ["a node that people approve", { nodes: [{ id: "a", kind: "approval", deps: [] }] }, "/nodes/0/kind"],
+    ["an approval of nothing", { nodes: [{ id: "a", kind: "approval", deps: [] }] }, "/nodes/0/deps"],
     ["a git task", directorTask("t", { kind: "git", git_action: "git_status" }), "/tasks/0/kind"],
     ["an empty title and id", { nodes: [{ id: "", title: "", dependsOn: [], tags: [] }] }, "/nodes/0/id"],
     ["too many contracts", Array.from({ length: 300 }, (_, i) => contract(`T-${i + 1}`)), "/tasks"],

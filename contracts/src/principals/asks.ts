@@ -26,9 +26,12 @@ export const writesFiles = (...buckets: readonly string[]): Ask[] =>
   buckets.flatMap((name) => [...readsFiles(name), ask(`$O.${name}.C.*`), ask(`$O.${name}.M.*`)]);
 
 export const pings = SERVICES.map((name) => ask(`$SRV.PING.${name}`, "many"));
+/** All processes, those of one service, and one process by its id: `nats micro info` and `stats` ask for that. */
 export const micro = ["PING", "INFO", "STATS"].flatMap((verb) => [
   ask(`$SRV.${verb}`, "many"),
-  ...SERVICES.map((name) => ask(`$SRV.${verb}.${name}`, "many")),
+  ...SERVICES.flatMap((name) => [`$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.*`]).map((subject) =>
+    ask(subject, "many"),
+  ),
 ]);
 /** Whether the server fsyncs, and how full its disk is. */
 export const durability = ask("$SYS.REQ.SERVER.PING.JSZ", "many");

@@ -23,6 +23,7 @@ import { Provenance } from "../runs/provenance.ts";
 import { BlobRef, EvidenceRef, RepoBase, TreeRef } from "../shapes/refs.ts";
 import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts";
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
+import { PolicySimulation } from "../rpc/policy-simulation.ts";
 import { RunRestoreReply, RunRestoreRequest } from "../rpc/restore-rpc.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
 import {
@@ -85,6 +86,7 @@ export const OWN_CONTRACTS = {
   AttemptReplayRequest: contract("AttemptReplayRequest.v1", "antiphon", AttemptReplayRequest),
   AttemptReplayEvent: contract("AttemptReplayEvent.v1", "antiphon", AttemptReplayEvent),
   ModelRecording: contract("ModelRecording.v1", "antiphon", ModelRecording),
+  PolicySimulation: contract("PolicySimulation.v1", "antiphon", PolicySimulation),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
   RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),

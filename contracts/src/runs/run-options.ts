@@ -9,6 +9,7 @@ import { EgressProfile } from "../seeds/director-task.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 import { AGENT_FLAGS, AgentSpec } from "./agents.ts";
+import { Approvals } from "./approvals.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 import { TaskSpec } from "./task-spec.ts";
 
@@ -32,21 +33,6 @@ export const ModelBudget = closed(
   },
 );
 export type ModelBudget = Static<typeof ModelBudget>;
-
-export const Approvals = closed(
-  {
-    needed: Type.Integer({
-      minimum: 1,
-      maximum: 16,
-      description: "Number of different people who must approve.",
-    }),
-  },
-  {
-    description:
-      "People approve a verified change before it lands. If people are told apart, the requester of the run does not count.",
-  },
-);
-export type Approvals = Static<typeof Approvals>;
 
 /** Variables of the image, or of a program's settings. They are stored with the run, so they are no place for a secret. */
 export const RunVariables = Type.Record(

@@ -1,15 +1,26 @@
 /** The `approval` of a step: the pending decision about a verified change, and the approvals so far. Pure. */
 import { mayApprove, type ApprovalBody } from "../journal/approval.ts";
+import type { VerdictBody } from "../journal/verdict.ts";
 import type { StepApproval } from "../seeds/run-view-model.ts";
 
-/** The requester of a run, and the number of required approvals. */
+/** The requester of a run, and the number of approvals that it requires itself. */
 export interface Asked {
   readonly requester: string;
   readonly needed: number;
 }
 
-export function openApproval(verdict: string, commit: string, { needed }: Asked): StepApproval {
-  return { state: "pending", verdict, commit, needed, words: [] };
+/** How many people must approve a verified change: the run, the plan and the policy each say so, and the most counts. */
+export function approvalsNeeded({ needed }: Asked, { approval }: Pick<VerdictBody, "approval">): number {
+  return Math.max(needed, approval?.needed ?? 0);
+}
+
+/** `digest`: of the verdict's record. Null: nobody is asked. */
+export function openApproval(digest: string, verdict: VerdictBody, asked: Asked): StepApproval | null {
+  const needed = approvalsNeeded(asked, verdict);
+  const { commit, approval } = verdict;
+  if (verdict.verdict !== "PASS" || commit === null || needed === 0) return null;
+  const reasons = approval === undefined ? {} : { reasons: approval.reasons };
+  return { state: "pending", verdict: digest, commit, needed, ...reasons, words: [] };
 }
 
 /** The approval after one more decision. Unchanged if the decision does not count. */

@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { AgentSpec } from "./agents.ts";
+import { Approvals } from "./approvals.ts";
 
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 const globs = (description: string) =>
@@ -39,6 +40,7 @@ export const TaskSpec = closed(
         description: "A task with a criterion that no check decides does not land by itself.",
       }),
     ),
+    approvals: Type.Optional(Approvals),
   },
   { description: "A task given by the user instead of planned by the Router." },
 );

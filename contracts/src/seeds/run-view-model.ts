@@ -31,6 +31,9 @@ export const StepApproval = closed(
     }),
     commit: CommitId,
     needed: Type.Integer({ minimum: 1, description: "Number of different people who must approve." }),
+    reasons: Type.Optional(
+      Type.Array(Type.String(), { description: "Why a plan or a policy asks people, one sentence each." }),
+    ),
     words: Type.Array(
       closed({
         choice: Choice,

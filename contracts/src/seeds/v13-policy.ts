@@ -3,6 +3,7 @@
  * document without them has the same meaning as in v1.3.
  */
 import { Type, type Static } from "typebox";
+import { Gate, RiskClass } from "../runs/approvals.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { PlanNodeId, SessionId, WorkItemRef, WorkspaceRef } from "./v13-refs.ts";
@@ -45,6 +46,17 @@ export const PolicyProfile = closed(
         minimum: 1,
         maximum: 64,
         description: "Ours: least number of trials of a run's checks. Absent: the run decides.",
+      }),
+    ),
+    autoLand: Type.Optional({
+      ...RiskClass,
+      description:
+        "Ours: the changes that land without people; every other one waits for a person's approval. Absent: all.",
+    }),
+    gates: Type.Optional(
+      Type.Array(Gate, {
+        maxItems: 64,
+        description: "Ours: decisions of people that certain changes need before they land.",
       }),
     ),
     allowedGrants: Type.Optional(

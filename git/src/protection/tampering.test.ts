@@ -76,12 +76,15 @@ describe("what the code under test does while the check runs", () => {
 });
 
 describe("the files that a change adds on the side that judges it", () => {
-  const judges = (paths: string[], checks: string[] = ["npm test"], grants: string[] = []) =>
+  const added = (paths: string[], text = "", checks: string[] = ["npm test"], grants: string[] = []) =>
     addedJudges(
       paths.map((path) => ({ path, change: "add" as const })),
       checks,
       grants,
+      () => text,
     );
+  const judges = (paths: string[], checks?: string[], grants?: string[]) =>
+    added(paths, "", checks, grants).judges;
 
   it("are code beside the tests and in tool directories", () => {
     const all = ["test/helper.js", "tests/plugins/x.py", "scripts/setup.mjs", "spec/support/env.rb"];
@@ -92,7 +95,31 @@ describe("the files that a change adds on the side that judges it", () => {
     expect(judges(["test/new.test.js", "test/data.json", "src/a.js", "docs/x.md"])).toEqual([]);
     expect(judges(["scripts/check.js"], ["node scripts/check.js"])).toEqual([]);
     expect(judges(["test/helper.js"], ["npm test"], ["test/**"])).toEqual([]);
-    expect(addedJudges([{ path: "test/helper.js", change: "modify" }], [], [])).toEqual([]);
+    const edited = addedJudges([{ path: "test/helper.js", change: "modify" }], [], [], () => "");
+    expect(edited).toEqual({ judges: [], tests: [] });
+  });
+
+  it.each([
+    ["zz_test.go", "func TestMain(m *testing.M) { os.Exit(0) }"],
+    ["test_zz.py", "import os\nos._exit(0)"],
+    ["test_zz.py", "def pytest_configure(config): pass"],
+    ["zz.test.js", "process.exit(0)"],
+    ["zz.test.js", "process.reallyExit(0)"],
+    ["ZzTest.java", "System.exit(0);"],
+    ["ZzTest.java", "Runtime.getRuntime().halt(0);"],
+    ["zz_spec.rb", "exit!(0)"],
+    ["zz_test.rs", "std::process::exit(0)"],
+    ["ZzTest.php", "exit(0);"],
+  ])("are tests too, as in %s, if they end the process or take over the runner: %s", (path, text) => {
+    expect(added([path], text).judges).toEqual([path]);
+  });
+
+  it("are told apart from plain tests, which count only beside other files", () => {
+    expect(added(["src/a.js", "a.test.js"], "it('exits early', () => {})")).toEqual({
+      judges: [],
+      tests: ["a.test.js"],
+    });
+    expect(added(["a.test.js", "b.test.js"])).toEqual({ judges: [], tests: [] });
   });
 });
 

@@ -97,14 +97,16 @@ function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): P
   return handedOut ? [["result", taskId, epoch]] : [];
 }
 
-/** Approvals are numbered by the run, so each landed change implies that many more approvals. */
+/** Approvals are numbered by the run, so what the landed changes needed together is how many there are at least. */
 function beforeLanding({ taskId, seq, body }: Of<"landing">, run: KnownRun): Place[] {
-  const needed = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
-  if (taskId === null || body.kind !== "landed" || needed === 0) return [];
-  const landed = run
+  if (taskId === null || body.kind !== "landed") return [];
+  const byRun = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
+  const needed = run
     .all("landing")
-    .filter((one) => one.taskId !== null && one.body.kind === "landed" && one.seq <= seq);
-  return Array.from({ length: needed * landed.length }, (_, i) => ["approval", null, i + 1] as const);
+    .filter((one) => one.taskId !== null && one.body.kind === "landed" && one.seq <= seq)
+    .map((one) => run.get("verdict", one.taskId, one.epoch)?.body.approval?.needed ?? 0)
+    .reduce((sum, byVerdict) => sum + Math.max(byRun, byVerdict), 0);
+  return Array.from({ length: needed }, (_, i) => ["approval", null, i + 1] as const);
 }
 
 function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun): Place[] {

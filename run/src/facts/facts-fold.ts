@@ -88,10 +88,7 @@ export function foldFacts(facts: RunFacts, record: ReadRecord): RunFacts {
 }
 
 function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdict">): Attempt {
-  const asked = askedOf(facts);
-  const { verdict, commit } = body;
-  const isToBeApproved = verdict === "PASS" && asked.needed > 0;
-  const approval = isToBeApproved && commit !== null ? openApproval(digest, commit, asked) : null;
+  const approval = openApproval(digest, body, askedOf(facts));
   return { ...attempt, verdict: body, approval };
 }
 

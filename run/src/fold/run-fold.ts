@@ -1,5 +1,6 @@
 /** Folds one record into the state of a run. `foldTask` handles the records of a task. */
 import type { LandingBody, StoredRecord, VerdictBody } from "@antiphon/contracts";
+import { approvalsNeeded } from "@antiphon/contracts/runs/step-approval";
 import { askedOf } from "../facts/run-facts.ts";
 import type { Integration, RunState } from "../state/run-state.ts";
 import { foldFacts } from "../facts/facts-fold.ts";
@@ -96,12 +97,18 @@ function foldTaskEvent(state: RunState, taskId: string, record: TaskRecord): Run
 function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at: Date): Integration {
   const now = run.integration;
   if (now.kind !== "open" || now.epoch !== epoch) return now;
-  if (body.verdict === "PASS" && askedOf(run.facts).needed > 0 && body.commit !== run.head) {
+  if (body.verdict === "PASS" && isApproved(run) && body.commit !== run.head) {
     const message = `the branch moved, so another commit than the approved ${run.head} would land`;
     return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10
   }
   if (body.verdict === "PASS") return { kind: "accepted", epoch, verdict: body, at };
   return { kind: "refused", epoch, code: body.code ?? "ANT_VERIFY_CHECK_FAILED", message: body.message };
+}
+
+/** Whether people approved a commit of the run. */
+function isApproved({ facts, tasks }: RunState): boolean {
+  const asked = askedOf(facts);
+  return tasks.some(({ phase }) => phase.kind === "done" && approvalsNeeded(asked, phase.verdict) > 0);
 }
 
 function integrationLanding(

@@ -18,7 +18,7 @@ import type {
   ResultBody,
   StoredRecord,
 } from "@antiphon/contracts";
-import type { Asked } from "@antiphon/contracts/runs/step-approval";
+import { approvalsNeeded, type Asked } from "@antiphon/contracts/runs/step-approval";
 import type { RunPolicy, TaskPhase, TaskState } from "../state/run-state.ts";
 
 const TASK_TYPES = ["dispatch", "claim", "result", "verdict", "landing", "input", "approval", "due"] as const;
@@ -174,7 +174,7 @@ function afterVerdict(
     if (body.commit === null)
       return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
     const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
-    return rule.needed > 0
+    return approvalsNeeded(rule, body) > 0
       ? to(seen, { kind: "awaiting", ...verified, digest, approvedBy: [] }) // run/R10
       : to(seen, { kind: "accepted", ...verified });
   }
@@ -222,7 +222,7 @@ function afterApproval(
   if (!mayApprove(body.by, rule.requester)) return refused(`an approval of ${body.by} does not count`);
   if (approvedBy.includes(body.by)) return refused(`${body.by} has approved before`);
   const all = [...approvedBy, body.by];
-  return all.length < rule.needed
+  return all.length < approvalsNeeded(rule, verdict)
     ? to(task, { ...phase, approvedBy: all })
     : to(task, { kind: "accepted", epoch, report, at, verdict });
 }

@@ -176,9 +176,11 @@ class RandomRun {
       null,
     ]);
     const verdict = this.#pick(["FAIL", "FLAKY", "UNVERIFIABLE"] as const);
+    const asksPeople = taskId !== null && this.#below(3) === 0;
+    const approval = asksPeople ? { approval: { needed: 1 + this.#below(2), reasons: ["a gate"] } } : {};
     const failed = { verdict, code, commit: null, message: `no (${epoch})`, evidence };
     this.#once(`verdict ${taskId} ${epoch}`, () =>
-      this.#log.judged(taskId, epoch, passed ? { ...outcome, evidence } : failed),
+      this.#log.judged(taskId, epoch, passed ? { ...outcome, ...approval, evidence } : failed),
     );
   }
 

@@ -1,20 +1,23 @@
 import type { NatsConnection } from "@nats-io/nats-core";
 import { subscribe } from "./subscription.ts";
 
-/** The statistics of one request subject, as shown by `nats micro ls|info|stats`. */
+/** The statistics of one request subject or HTTP route, as shown by `nats micro ls|info|stats`. */
 export class EndpointStats {
   readonly name: string;
+  /** Of an HTTP route: `http.<METHOD>.<path>`, which no request over NATS reaches. */
   readonly subject: string;
   readonly queue: string;
+  readonly metadata: Readonly<Record<string, string>>;
   requests = 0;
   errors = 0;
   lastError = "";
   processingNs = 0;
 
-  constructor(name: string, subject: string, queue: string) {
+  constructor(name: string, subject: string, queue: string, metadata: Readonly<Record<string, string>> = {}) {
     this.name = name;
     this.subject = subject;
     this.queue = queue;
+    this.metadata = metadata;
   }
 
   served(durationMs: number, error: string | null): void {
@@ -29,8 +32,8 @@ export class EndpointStats {
 export class Endpoints {
   readonly all: EndpointStats[] = [];
 
-  add(name: string, subject: string, queue: string): EndpointStats {
-    const endpoint = new EndpointStats(name, subject, queue);
+  add(name: string, subject: string, queue: string, metadata?: Record<string, string>): EndpointStats {
+    const endpoint = new EndpointStats(name, subject, queue, metadata);
     this.all.push(endpoint);
     return endpoint;
   }
@@ -65,7 +68,7 @@ export function answerServiceRequests(
         name: one.name,
         subject: one.subject,
         queue_group: one.queue,
-        metadata: {},
+        metadata: one.metadata,
       })),
     }),
     STATS: () => ({

@@ -19,8 +19,9 @@ import type {
   VerdictBody,
 } from "@antiphon/contracts";
 import type { PreparationOrder } from "./environments/preparation.ts";
+import type { TestReport } from "./verification/reports/test-report.ts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { Chance, ChangedTree, Guard, Unproven } from "@antiphon/git";
+import type { Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
 import type { RunRoom } from "./environments/run-room.ts";
 
 /** The paths that a change may touch, and the checks that will judge it. */
@@ -44,12 +45,15 @@ export type Candidate = ChangedTree;
 export interface AppliedChange {
   kind: "candidate";
   candidate: Candidate;
+  files: readonly CheckedFile[];
   /** Sources that the change edits and the check runs. */
   unproven: readonly Unproven[];
   /** What the change may not touch, nor may its code while the check runs. */
   guards: readonly Guard[];
-  /** Files that it adds on the side that judges, other than tests (git/src/protection/added-judges.ts). */
+  /** Files that it adds on the side that judges, other than plain tests (git/src/protection/added-judges.ts). */
   judges: readonly string[];
+  /** Plain tests that it adds beside other files. */
+  tests: readonly string[];
   /** A source of chance in the change or in what the check reaches. */
   chance: Chance | null;
 }
@@ -139,6 +143,8 @@ export interface EnvironmentPort {
 export interface RoomOutcome {
   trials: readonly (readonly CheckOutcome[])[];
   written: SandboxWritten | null;
+  /** What the test runners reported in the first trial, for each check. Absent: it was not read. */
+  reports?: readonly TestReport[];
   /** The environment in which they ran. */
   environment?: EnvironmentReport;
 }

@@ -11,6 +11,8 @@ describe("the gateway's settings", () => {
       port: 3001,
       token: null,
       people: [],
+      directory: { roles: null, tenants: new Map() },
+      oidc: null,
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "fallback",

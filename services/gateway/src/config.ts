@@ -1,6 +1,10 @@
 // The only place in the gateway that reads the environment.
 import { AntiphonError, isSharedPrincipal, limits } from "@antiphon/contracts";
 import { isLoopback } from "./http/caller-guard.ts";
+import { directoryOf } from "./identity/directory-settings.ts";
+import type { Directory } from "./identity/directory.ts";
+import { oidcOf } from "./identity/oidc-settings.ts";
+import type { OidcConfig } from "./identity/oidc-settings.ts";
 import type { Person } from "./http/caller-guard.ts";
 
 export interface GatewayConfig {
@@ -11,6 +15,10 @@ export interface GatewayConfig {
   readonly token: string | null;
   /** ANTIPHON_TOKENS: people with a token of their own, as `name:token`, comma separated. Needs ANTIPHON_TOKEN. */
   readonly people: readonly Person[];
+  /** ANTIPHON_ROLES and ANTIPHON_TENANTS: `name=submitter+approver` and `name=tenant`, comma separated. */
+  readonly directory: Directory;
+  /** ANTIPHON_OIDC_ISSUER and ANTIPHON_OIDC_AUDIENCE: the provider whose tokens identify people. Null: none. */
+  readonly oidc: OidcConfig | null;
   /** ANTIPHON_GATEWAY_HOSTS: host names, besides loopback, that callers may use, comma separated. */
   readonly allowedHosts: readonly string[];
   /** ANTIPHON_OPEN_RUNS: how many runs may be open at the same time; above it 429. Default limits.openRuns. */
@@ -47,7 +55,9 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   const devcontainer = devcontainerOf(env.ANTIPHON_DEVCONTAINER);
   const hosts = allowedHosts.filter((name) => name !== "");
   const page = env.ANTIPHON_PAGE || null;
-  return { host, port, token, people, allowedHosts: hosts, openRuns, devcontainer, page };
+  const directory = directoryOf(env, people);
+  const oidc = oidcOf(env, token);
+  return { host, port, token, people, directory, oidc, allowedHosts: hosts, openRuns, devcontainer, page };
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;

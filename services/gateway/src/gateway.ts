@@ -27,6 +27,8 @@ import type { JournalController } from "./journal/journal-controller.ts";
 import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
 import type { IntentIntake } from "./intents/intent-intake.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
+import { simulatePolicy, type SimulatedRun } from "./policy/policy-simulation.ts";
+import { approvalGuard } from "./policy/approval-guard.ts";
 import { PolicyGuard } from "./policy/policy-guard.ts";
 import { RunAdmission } from "./intents/run-admission.ts";
 import type { Caller } from "./intents/run-admission.ts";
@@ -64,6 +66,8 @@ export interface Gateway {
   rebuild(runId: string): Promise<RebuiltRun>;
   readonly sessions: CommandSessions;
   readonly policy: PolicyController;
+  /** Which runs on record a policy would refuse. */
+  simulate(body: unknown): Promise<{ runs: SimulatedRun[] }>;
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
@@ -98,11 +102,12 @@ export function openGateway(
     deadLetters: deadLetterController(backend, guard),
     journal: journalController(backend),
     policy: new PolicyController(backend, guard),
+    simulate: (body) => simulatePolicy(guard, facts, body),
     records,
     facts,
     view: async (runId) => runView(await facts(runId)),
     runs: (limit) => list.newest(limit),
-    say: sideEvents(backend, facts),
+    say: sideEvents(backend, facts, approvalGuard(backend, guard)),
     control: runControl(backend, facts),
     record: (body) => storeRecording(backend, body),
   };

@@ -8,6 +8,7 @@ import { openSessionStore } from "./sessions/session-store.ts";
 import { SessionTokens } from "./http/session-tokens.ts";
 import { addRoutes } from "./http/routes.ts";
 import { measureRequests } from "./http/request-metrics.ts";
+import { showRoutes } from "./http/route-endpoints.ts";
 import { DEPLOYED, LOCAL } from "./policy/built-in-policies.ts";
 import { isLoopback } from "./http/caller-guard.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -15,6 +16,9 @@ import type { Backend } from "./ports.ts";
 import { openGateway } from "./gateway.ts";
 import { readPage } from "./page/page-files.ts";
 import { addPage } from "./page/page-routes.ts";
+import { identityOf } from "./identity/directory.ts";
+import { OidcPeople } from "./identity/oidc.ts";
+import { hasRight } from "./identity/roles.ts";
 import { inspectWithImage } from "./intents/standard-image.ts";
 
 export async function start(
@@ -27,18 +31,28 @@ export async function start(
   const inspect: Backend["inspect"] = (request) =>
     inspectWithImage(backend, request, config.devcontainer !== "require");
   const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
-  const names = people.map(({ name }) => name);
-  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, { people: names, inspect });
+  const { directory } = config;
+  const oidc = config.oidc === null ? null : new OidcPeople(config.oidc);
+  const deciding = people.flatMap(({ name }) =>
+    hasRight(identityOf(name, directory), "decide") ? [name] : [],
+  );
+  // An identity provider knows people that nobody listed here.
+  const options = { people: oidc === null ? deciding : ("unknown" as const), inspect };
+  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, options);
   const streams = new EventStreams(backend);
   const sessions = new SessionTokens(token);
   const server = openHttpServer(
-    { token, people, allowedHosts, sessions, connected: () => bus.connected },
+    {
+      ...{ token, people, allowedHosts, sessions, directory, connected: () => bus.connected },
+      ...(oidc === null ? {} : { oidc }),
+    },
     log,
   );
   const metrics = shared ?? (await openMetrics("gateway"));
   if (shared === null) measureBus(metrics, bus, VERSION); // otherwise the process has done so
   measureQueues(metrics, bus);
   measureRequests(server, metrics);
+  showRoutes(server, bus.endpoints);
   addRoutes(server, { gateway, backend, sessions, streams, metrics: () => metrics.scrape() });
   addPage(server, readPage(config.page));
   const url = await server.listen({ host: config.host, port: config.port });

@@ -22,6 +22,12 @@ export function needsApprovals(records: readonly StoredRecord[]): number {
   return intent?.type === "intent" ? (intent.body.options.approvals?.needed ?? 0) : 0;
 }
 
+/** A plan or a policy may ask more people about one change than the run asks about each. */
+export function neededFor(byRun: number, { body }: Verdict): number {
+  const byVerdict = body.approval === undefined ? 0 : body.approval.needed;
+  return byVerdict > byRun ? byVerdict : byRun;
+}
+
 /** Whether an approval of `by` counts in a run that `requester` asked for. */
 export function counts(by: string, requester: string): boolean {
   return isEverybody(requester) || (by !== requester && !isEverybody(by));
@@ -29,7 +35,7 @@ export function counts(by: string, requester: string): boolean {
 
 /** How it was decided whether this verdict's commit lands. */
 export function decisionOn(verdict: Verdict, records: readonly StoredRecord[]): Decision {
-  const needed = needsApprovals(records);
+  const needed = neededFor(needsApprovals(records), verdict);
   if (needed === 0) return { kind: "approved", seq: verdict.seq };
   const requester = records.find((record) => record.type === "intent")?.body.principal ?? "";
   const approvers = new Set<string>();

@@ -4,7 +4,7 @@
  * without a cause, or twice.
  */
 import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
-import { counts, needsApprovals } from "./approved.ts";
+import { counts, neededFor, needsApprovals } from "./approved.ts";
 import { next, UNBORN, wordOf, type Bounds, type TaskLife, type Word } from "./transition-table.ts";
 
 export interface Illegal {
@@ -53,7 +53,9 @@ export class LegalRun {
   #needed = 0;
   #approvals = 0;
   /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
-  readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string> }>();
+  readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string>; needed: number }>();
+  /** Whether people approved a commit of the run, so that no other may land in its place. */
+  #isApproved = false;
 
   static of(records: readonly StoredRecord[]): LegalRun {
     const run = new LegalRun();
@@ -112,7 +114,8 @@ export class LegalRun {
   #task(record: StoredRecord, id: string): void {
     const task = this.tasks.get(id);
     const told = wordOf(record);
-    const word = told === "pass" && this.#needed > 0 ? "pass to decide" : told;
+    const isAsked = record.type === "verdict" && neededFor(this.#needed, record) > 0;
+    const word = told === "pass" && isAsked ? "pass to decide" : told;
     if (task === undefined || word === null) {
       this.#refuse(record, "unknown-task", `a ${record.type} of ${id}, which the run does not have`);
       return;
@@ -147,7 +150,7 @@ export class LegalRun {
       return;
     }
     if (choice === "approve") awaited.by.add(by);
-    const isLast = awaited.by.size >= this.#needed;
+    const isLast = awaited.by.size >= awaited.needed;
     const word: Word = choice !== "approve" ? choice : isLast ? "last approval" : "approval";
     const moved = next(task, word, this.#bounds);
     if (moved === null) return;
@@ -182,7 +185,9 @@ export class LegalRun {
     if (record.type === "verdict" && record.body.verdict === "PASS" && record.body.commit !== null) {
       this.#oneAtATime(record, id, record.body.head);
       this.#passed.set(id, record.body.commit);
-      this.#awaited.set(id, { digest: record.digest, head: record.body.head, by: new Set() });
+      const needed = neededFor(this.#needed, record);
+      this.#isApproved ||= needed > 0;
+      this.#awaited.set(id, { digest: record.digest, head: record.body.head, by: new Set(), needed });
     }
     if (record.type === "landing" && record.body.kind === "landed") {
       const passed = this.#passed.get(id);
@@ -210,7 +215,7 @@ export class LegalRun {
       this.#refuse(record, "no-such-step", `a ${record.type} of the whole run at epoch ${record.epoch}`);
     } else if (record.type === "verdict") {
       if (this.#mode !== "working") return; // Canceled meanwhile.
-      const isApproved = this.#needed === 0 || record.body.commit === this.#head;
+      const isApproved = !this.#isApproved || record.body.commit === this.#head;
       const pass = record.body.verdict === "PASS" && isApproved;
       this.#integration = { ...now, phase: pass ? "accepted" : "over", commit: record.body.commit };
       if (!pass) this.#mode = "failing";

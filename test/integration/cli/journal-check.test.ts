@@ -49,6 +49,8 @@ async function openWorld(): Promise<World> {
     port: 0,
     token: null,
     people: [],
+    directory: { roles: null, tenants: new Map() },
+    oidc: null,
     allowedHosts: [],
     openRuns: 10_000,
     devcontainer: "require" as const,

@@ -84,6 +84,8 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       port: 0,
       token: null,
       people: [],
+      directory: { roles: null, tenants: new Map() },
+      oidc: null,
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "require" as const,

@@ -36,6 +36,19 @@ interface Ask {
   readonly method?: string;
   readonly body?: string;
   readonly upgrade?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function formsOfCanary(): string[] {
+  const bytes = Buffer.from(CANARY);
+  return [
+    CANARY,
+    bytes.toString("base64").replace(/=+$/, ""),
+    bytes.toString("hex"),
+    [...bytes].map((byte) => `%${byte.toString(16)}`).join(""),
+    [...bytes].map((byte) => `\\u00${byte.toString(16)}`).join(""),
+    [...CANARY].reverse().join(""),
+  ];
 }
 
 /** A program that sends the requests in turn and prints a line for each: status and body. */
@@ -45,7 +58,7 @@ function asks(...list: readonly (Ask | string)[]): string {
 import json, urllib.request, urllib.error
 for ask in json.loads(${JSON.stringify(JSON.stringify(items))}):
     body = ask["body"].encode() if "body" in ask else None
-    more = {"upgrade": ask["upgrade"]} if "upgrade" in ask else {}
+    more = {**({"upgrade": ask["upgrade"]} if "upgrade" in ask else {}), **ask.get("headers", {})}
     r = urllib.request.Request(ask["url"], data=body, method=ask.get("method"), headers={"content-type": "application/json", "authorization": "Bearer none", **more})
     try:
         with urllib.request.urlopen(r, timeout=20) as a: print(a.status, a.read(2000).decode().replace(chr(10), " "), flush=True)
@@ -219,6 +232,27 @@ PY`;
   it("have the encoded answers of their host refused, since these cannot be masked", async () => {
     const { out } = await world.run(grantOf([NAMES.echo]), asks(`https://${NAMES.echo}/encoded`));
     expect(out).toContain("ANT_EGRESS_UPSTREAM");
+  });
+});
+
+describe("answers of a host with a credential", () => {
+  it("egress-gateway/E2: are masked in other forms, and in the names of headers", async () => {
+    const { out } = await world.run(grantOf([NAMES.echo]), asks(`https://${NAMES.echo}/forms`));
+    expect(out).toContain("200 ");
+    for (const form of formsOfCanary()) expect(out).not.toContain(form);
+    expect(out.split("*").length).toBeGreaterThan(100);
+  });
+
+  it("egress-gateway/E2: come whole, or not at all", async () => {
+    const headers = { range: "bytes=0-3", "if-range": "x", "x-http-method-override": "DELETE" };
+    const { out } = await world.run(
+      grantOf([NAMES.echo]),
+      asks({ url: `https://${NAMES.echo}/hello`, headers }, `https://${NAMES.echo}/part`),
+    );
+    expect(out).toContain("200 ");
+    expect(out).toMatch(/502 .*sent a part of a document/);
+    for (const name of Object.keys(headers))
+      expect(world.upstreams.heard.at(-2)?.headers).not.toHaveProperty(name);
   });
 });
 

@@ -9,6 +9,7 @@ import { startDirector } from "../../../services/director/src/wiring.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import type { DirectorConfig } from "../../../services/director/src/config.ts";
 import type { GatewayConfig } from "../../../services/gateway/src/config.ts";
+import { OPEN_DIRECTORY } from "../../../services/gateway/src/identity/directory.ts";
 import { start } from "../../../services/gateway/src/wiring.ts";
 import { startNats } from "../../support/nats.ts";
 import type { NatsServer, NatsServerOptions } from "../../support/nats.ts";
@@ -69,6 +70,8 @@ export async function openWorld(
           port: 0,
           token: null,
           people: [],
+          directory: OPEN_DIRECTORY,
+          oidc: null,
           allowedHosts: [],
           openRuns: 10_000,
           devcontainer: "require" as const,

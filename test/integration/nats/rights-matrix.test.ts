@@ -37,6 +37,8 @@ beforeAll(async () => {
   serve("egress", "antiphon.v1.rpc.egress.open", "antiphon.v1.rpc.egress.close.n1");
   for (const principal of ["director", "associate"] as const)
     serve(principal, "$SRV.PING", `$SRV.PING.${principal}`);
+  serve("director", "$SRV.INFO.director.d1");
+  serve("associate", "$SRV.STATS.associate.a1");
   await Promise.all([...clients.values()].map((client) => client.flush()));
 });
 

@@ -87,7 +87,7 @@ const ASKED = rows("answer", [
   ["GRDASEO", "$SYS.REQ.SERVER.PING.JSZ"],
   ["", "$SYS.REQ.SERVER.PING.VARZ", "$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.USER.INFO"],
   ["GO", "$SRV.PING.associate", "$SRV.PING.director"],
-  ["O", "$SRV.PING"],
+  ["O", "$SRV.PING", "$SRV.INFO.director.d1", "$SRV.STATS.associate.a1"],
 ]);
 
 function rpc(name: string): string {

@@ -142,7 +142,9 @@ export class SimRepository implements RepositoryPort {
         unproven: [],
         guards: [],
         judges: [],
+        tests: [],
         chance: null,
+        files: [],
         candidate: { tree, objects: [], overlay, deletions: [] },
       };
     });

@@ -61,6 +61,13 @@ function Approval({ runId, step, approval, requester }: ApprovalProps): ReactEle
         {given.length > 0 && `, by ${harmless(given.map(({ by }) => by).join(", "))}`}. Requested by{" "}
         {harmless(requester)}.
       </p>
+      {approval.reasons !== undefined && (
+        <ul>
+          {approval.reasons.map((reason) => (
+            <li key={reason}>{harmless(reason)}</li>
+          ))}
+        </ul>
+      )}
       <label className="wide">
         Reason, needed to ask for changes
         <textarea

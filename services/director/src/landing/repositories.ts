@@ -237,10 +237,24 @@ export class Repositories implements RepositoryPort {
         head,
         candidate.overlay.map(({ path }) => path),
       );
-      const judges = addedJudges(check.files, rules.checks, grants);
+      const texts = new Map(candidate.overlay.map(({ path, content }) => [path, content]));
+      const added = addedJudges(
+        check.files,
+        rules.checks,
+        grants,
+        (path) => texts.get(path)?.toString("latin1") ?? "",
+      );
       const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
       const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
-      return { kind: "candidate", candidate, unproven: check.unproven, guards, judges, chance };
+      return {
+        kind: "candidate",
+        candidate,
+        files: check.files,
+        unproven: check.unproven,
+        guards,
+        ...added,
+        chance,
+      };
     } catch (error) {
       // Only a fault of the patch becomes a verdict. An unreadable repository does not.
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;

@@ -6,6 +6,7 @@ import {
   AntiphonError,
   isErrorCode,
   type CheckOutcome,
+  type OutputRef,
   type SandboxOutcome,
   type SandboxStepOutcome,
 } from "@antiphon/contracts";
@@ -19,6 +20,7 @@ import {
   type RoomOutcome,
   type RoomRequest,
 } from "../ports.ts";
+import { readTestReport, type TestReport } from "./reports/test-report.ts";
 
 const TAIL_CHARS = 2048;
 
@@ -75,7 +77,22 @@ export class CleanRoom implements CleanRoomPort {
       },
       { signal },
     );
-    return outcomesOf(outcome, checks, signal);
+    return { ...outcomesOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
+  }
+
+  /** Only output that is longer than its tail in the message has to be fetched. */
+  #reports(steps: readonly SandboxStepOutcome[]): Promise<TestReport[]> {
+    return Promise.all(
+      steps.map(async ({ stdout, stderr }) => {
+        const texts = await Promise.all([this.#text(stdout), this.#text(stderr)]);
+        return readTestReport(texts.join("\n"), !stdout.truncated && !stderr.truncated);
+      }),
+    );
+  }
+
+  async #text({ blob, bytes, tail }: OutputRef): Promise<string> {
+    if (blob === null || Buffer.byteLength(tail) >= bytes) return tail;
+    return (await this.#files.get(blob)).toString("utf8");
   }
 }
 

@@ -1,4 +1,5 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
+import type { PolicyBounds } from "@antiphon/contracts";
 import { intentOf, type Effect, type RunState } from "@antiphon/run";
 import type { Demand } from "./judge.ts";
 
@@ -14,11 +15,12 @@ export function demandOf(run: RunState, task: Extract<Effect, { kind: "verify" }
     caller: edits ? (options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
     allowUnproven: options.allow_unproven,
-    byPeople: options.approvals !== undefined,
+    byPeople: options.approvals !== undefined || task.planned.approvals !== undefined,
   };
 }
 
 /** Whether the answer of the base is needed, however long it takes. */
-export function needsBase({ workflow, caller, policy }: Demand): boolean {
-  return [workflow, caller, policy].some((proof) => proof !== "nothing");
+export function needsBase({ workflow, caller, policy }: Demand, bounds: PolicyBounds | undefined): boolean {
+  const autoLand = (bounds?.auto_land ?? []).map(({ proof = "nothing" }) => proof);
+  return [workflow, caller, policy, ...autoLand].some((proof) => proof !== "nothing");
 }

@@ -76,6 +76,7 @@ export async function verifyIntegration(
     hollow: null,
     judges: [],
     withoutJudges: null,
+    unreported: [],
     tampering: [],
     unproven: [],
     demand: {

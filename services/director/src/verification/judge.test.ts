@@ -16,6 +16,7 @@ const trial: Trial = {
   hollow: null,
   judges: [],
   withoutJudges: null,
+  unreported: [],
   tampering: [],
   unproven: [],
   demand: DEMAND,
@@ -53,6 +54,19 @@ describe("judge", () => {
     ["no check on a task that only reads", { change: [], readOnly: true }, "PASS", null],
     ["a passing check", {}, "PASS", null],
     ["a change whose code wrote to a test", { tampering: ["t was changed"] }, "FAIL", "ANT_VERIFY_TAMPERED"],
+    ["a check whose runner reports nothing", { unreported: ["no report"] }, "FAIL", "ANT_VERIFY_UNREPORTED"],
+    [
+      "a check whose runner reports nothing, by grant",
+      { unreported: ["no report"], allowUnverified: true },
+      "PASS",
+      "ANT_VERIFY_UNREPORTED",
+    ],
+    [
+      "a check whose runner reports nothing, if people approve",
+      { unreported: ["no report"], demand: { ...DEMAND, byPeople: true } },
+      "PASS",
+      "ANT_VERIFY_UNREPORTED",
+    ],
     [
       "a fix whose check passes without it",
       { base: runs(0, 0), demand: FIX },

@@ -21,8 +21,13 @@ export interface Trial {
   hollow: Trials | null;
   /** Files that the change adds on the side that judges. */
   judges: readonly string[];
-  /** The checks on the changed tree without `judges`; null if there are none. */
+  /**
+   * The checks on the changed tree without `judges`; null if there are none, or if only plain tests are missing and that
+   * alone may be why the checks fail.
+   */
   withoutJudges: Trials | null;
+  /** What the reports of the test runners lack, in clauses. */
+  unreported: readonly string[];
   /** What the change's code did to the files that judge it, in clauses. */
   tampering: readonly string[];
   /** Sources that the change edits and the check runs. If there are any, `base` is not null. */
@@ -59,11 +64,19 @@ export function judge(trial: Trial): Judgement {
   const checks = trial.change[0] ?? [];
   if (trial.delivered !== null) return delivered(trial.delivered, trial.change);
   if (checks.length === 0) return withoutChecks(trial);
-  const failure = failed(trial) ?? tampered(trial) ?? flakyBase(trial) ?? masked(trial) ?? unopened(trial);
+  const failure =
+    failed(trial) ??
+    tampered(trial) ??
+    flakyBase(trial) ??
+    masked(trial) ??
+    unreported(trial) ??
+    unopened(trial);
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
   const says = `${names(checks)} passes ${where(trial.change)}${why}`;
-  return decided(trial, demanded(trial.demand, proves, says));
+  const judgement = demanded(trial.demand, proves, says);
+  const code = judgement.code ?? (trial.unreported.length === 0 ? null : "ANT_VERIFY_UNREPORTED");
+  return decided(trial, { ...judgement, code });
 }
 
 /** A plan or a review is good by its form. Red checks of the repository are facts about the repository. */
@@ -95,12 +108,14 @@ export function stronger(one: Proves, other: Proves): Proves {
   return isWeaker(one, other) ? other : one;
 }
 
-function isWeaker(one: Proves, other: Proves): boolean {
+export function isWeaker(one: Proves, other: Proves): boolean {
   return STRENGTH.indexOf(one) < STRENGTH.indexOf(other);
 }
 
 /** What passing checks prove about the change, with the clause that says so. */
-function proofOf({ base, hollow, withoutJudges, judges, unproven }: Trial): { proves: Proves; why: string } {
+function proofOf(trial: Trial): { proves: Proves; why: string } {
+  const { base, hollow, withoutJudges, judges, unproven, unreported: gaps } = trial;
+  if (gaps.length > 0) return { proves: "nothing", why: `; ${listed(gaps)}` };
   if (withoutJudges !== null && !withoutJudges.every(isPassed)) {
     const why = `, but only with ${listed(judges)}, which the change adds on the side that judges it`;
     return { proves: "nothing", why };
@@ -163,6 +178,12 @@ function masked({ base, judges, withoutJudges }: Trial): Judgement | null {
   const bad = firstFailure(deciding(withoutJudges));
   const message = `${bad?.command ?? "the check"} fails without ${listed(judges)}, which the change adds on the side that judges it, and passes on the base`;
   return fail("ANT_VERIFY_MASKED", message);
+}
+
+/** A run of tests that nobody saw end shows nothing. People may know why, and so may the caller who allows it. */
+function unreported({ unreported: gaps, demand, allowUnverified }: Trial): Judgement | null {
+  if (gaps.length === 0 || demand.byPeople || allowUnverified) return null;
+  return fail("ANT_VERIFY_UNREPORTED", listed(gaps));
 }
 
 /** director/D5: an edited source that the check runs stays protected, because the check passes on the base too. */

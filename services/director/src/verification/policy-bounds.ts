@@ -9,7 +9,7 @@
 import type { PolicyBounds } from "@antiphon/contracts";
 import { pathMatcher, type CheckedFile } from "@antiphon/git";
 
-type Touched = Pick<CheckedFile, "path" | "from" | "added" | "removed" | "change">;
+export type Touched = Pick<CheckedFile, "path" | "from" | "added" | "removed" | "change">;
 
 /** Null if the change keeps the bounds; else one sentence with profile, rule and value. */
 export function breachOf(files: readonly Touched[], bounds: PolicyBounds | undefined): string | null {
@@ -28,11 +28,11 @@ export function breachOf(files: readonly Touched[], bounds: PolicyBounds | undef
 }
 
 /** A rename also touches the path it leaves; a copy does not touch the path it reads. */
-function touchedPaths({ path, from, change }: Touched): string[] {
+export function touchedPaths({ path, from, change }: Touched): string[] {
   return change === "rename" && from !== null ? [from, path] : [path];
 }
 
 /** On some file systems two spellings in other case are one file. */
-function folded(path: string): string {
+export function folded(path: string): string {
   return path.normalize("NFC").toLowerCase();
 }

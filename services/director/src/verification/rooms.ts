@@ -8,6 +8,7 @@
  */
 import { limits } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
+import { hasReport } from "./reports/test-report.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
 
 export interface TriedOut {
@@ -27,6 +28,7 @@ export const UNTRIED: TriedOut = {
 
 export interface Subject {
   request: RoomRequest;
+  /** Files that the change adds on the side that judges it, tests among them. */
   judges: readonly string[];
   /** Wait for the base for as long as it takes. */
   waitForBase: boolean;
@@ -46,8 +48,7 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
         const startedAt = performance.now();
         const outcome = await runTrials(request, room, stop);
         const tookMs = performance.now() - startedAt;
-        if (!subject.waitForBase)
-          timer = setTimeout(() => late.abort(), limits.verifyBaseGraceMs + 2 * tookMs);
+        if (!subject.waitForBase) timer = setTimeout(() => late.abort(), graceOf(outcome) + 2 * tookMs);
         return outcome;
       },
       async (stop) => inTime(runTrials(bare, room, AbortSignal.any([stop, late.signal])), late.signal, stop),
@@ -61,6 +62,12 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
     ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
     : null;
   return { change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null };
+}
+
+/** Checks that ended without a runner's report are compared with those of the base, so that is waited for longer. */
+function graceOf({ reports }: RoomOutcome): number {
+  const isReported = reports === undefined || reports.some(hasReport);
+  return isReported ? limits.verifyBaseGraceMs : limits.verifyUnreportedGraceMs;
 }
 
 /** Null when the room was stopped because it was late, and for no other reason. */

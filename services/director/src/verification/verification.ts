@@ -19,11 +19,13 @@ import type {
   TextFile,
   VerdictEvidencePort,
 } from "../ports.ts";
+import { approvalNeed } from "./approval-need.ts";
 import { commitMessage } from "./commit-message.ts";
 import { deliveryOf } from "./delivery.ts";
 import { demandOf, needsBase } from "./demand.ts";
 import { historyOf } from "./history.ts";
 import { deciding, judge, type Trial } from "./judge.ts";
+import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
 import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
 import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import { setupOf } from "../environments/dispatch-environment.ts";
@@ -86,12 +88,13 @@ export async function verify(
   // The environment of the base was prepared before the attempt, so the change is what broke it.
   if (tried instanceof EnvironmentFailed)
     return refused(run, effect, ports, tried.code, tried.detail, tried.report);
+  const added = addedOf(applied, tried);
   const judgement = judge({
     change: tried.change.trials,
     base: tried.base?.trials ?? null,
     hollow: tried.hollow?.trials ?? null,
-    withoutJudges: tried.withoutJudges?.trials ?? null,
-    judges: applied?.judges ?? [],
+    ...added,
+    unreported: unreportedBy(tried, checks.commands, mayRunFewer(applied, options.grants)),
     tampering: tamperingOf(applied, options.grants, tried),
     unproven: applied?.unproven ?? [],
     demand,
@@ -109,8 +112,14 @@ export async function verify(
           ...commitMessage(run.runId, effect.task, phase),
         })
       : null;
+  const { proves } = judgement;
+  const need =
+    commit === null || applied === null
+      ? null
+      : approvalNeed({ files: applied.files, proves }, policy, task.planned.approvals);
   const body = {
     ...judgement,
+    ...(need === null ? {} : { approval: need }),
     checks: [...deciding(tried.change.trials)],
     baseChecks: [...deciding(tried.base?.trials ?? [])],
     trials: countOf(tried),
@@ -154,8 +163,9 @@ async function tryAll(
     setup: setupOf(run),
   };
   // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
-  const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand);
-  return tryOut({ request, judges: applied?.judges ?? [], waitForBase }, ports.room, signal);
+  const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand, policy);
+  const judges = [...(applied?.judges ?? []), ...(applied?.tests ?? [])];
+  return tryOut({ request, judges, waitForBase }, ports.room, signal);
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */

@@ -140,7 +140,7 @@ async function carry(
   const credentials = injected(ports.credentials, target);
   const hasCredential = Object.keys(credentials).length > 0;
   const headers = {
-    ...endToEnd(request.headers),
+    ...(hasCredential ? whole(endToEnd(request.headers)) : endToEnd(request.headers)),
     // egress-gateway/E2: an encoded answer cannot be masked.
     ...(hasCredential || rule.kind === "model" ? { "accept-encoding": "identity" } : {}),
     ...credentials,
@@ -177,8 +177,10 @@ async function carry(
   watch.moved();
   course.status = answer.statusCode ?? 0;
   if (hasCredential && !isPlain(answer)) throw unreadable(target.host);
+  if (hasCredential && isPart(answer)) throw inPart(target.host);
   response.writeHead(course.status, cleanHeaders(answer, ports.secrets));
-  const scrub = hasCredential ? new Scrubber(ports.secrets) : null;
+  // egress-gateway/E2: another host may have been told the secret by the credential's own.
+  const scrub = ports.secrets.length > 0 ? new Scrubber(ports.secrets) : null;
   await passedOn(answer, counting(down, scrub), response, signal);
 }
 
@@ -219,9 +221,25 @@ function stalled(request: IncomingMessage, response: ServerResponse, target: Tar
   return late("upstream:idle", `${target?.host ?? "the upstream"} went silent`);
 }
 
+/** egress-gateway/E2: a piece of a secret looks like no secret, so a request with a credential asks for no part. */
+function whole({ range: _range, "if-range": _ifRange, ...headers }: Headers): Headers {
+  return headers;
+}
+
+function isPart(answer: IncomingMessage): boolean {
+  const { "content-range": range, "content-type": type = "" } = answer.headers;
+  return answer.statusCode === 206 || range !== undefined || type.toLowerCase().includes("byteranges");
+}
+
+function inPart(host: string): EgressRefusal {
+  const why = `${host} sent a part of a document, though the request asked for all of it`;
+  return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:part", why);
+}
+
 export function isPlain(answer: IncomingMessage): boolean {
   const coding = answer.headers["content-encoding"] ?? "identity";
-  return coding.toLowerCase() === "identity";
+  const transfer = answer.headers["transfer-encoding"] ?? "chunked";
+  return coding.trim().toLowerCase() === "identity" && transfer.trim().toLowerCase() === "chunked";
 }
 
 export function unreadable(host: string): EgressRefusal {
@@ -232,9 +250,11 @@ export function unreadable(host: string): EgressRefusal {
   );
 }
 
+/** A header with a secret in its name is left out. */
 export function cleanHeaders(answer: IncomingMessage, secrets: readonly string[]): Headers {
+  const named = Object.entries(endToEnd(answer.headers)).filter(([name]) => scrubbed(name, secrets) === name);
   return Object.fromEntries(
-    Object.entries(endToEnd(answer.headers)).map(([name, value]) => [
+    named.map(([name, value]) => [
       name,
       Array.isArray(value) ? value.map((one) => scrubbed(one, secrets)) : scrubbed(value, secrets),
     ]),

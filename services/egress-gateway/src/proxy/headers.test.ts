@@ -36,4 +36,14 @@ describe("a request's framing", () => {
     };
     expect(endToEnd(given)).toEqual({ accept: "b" });
   });
+
+  it.each([
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "x-original-url",
+    "x-rewrite-url",
+  ])("egress-gateway/E5: %s, by which a server takes a request for another, is not among them", (name) => {
+    expect(endToEnd({ accept: "b", [name]: "DELETE" })).toEqual({ accept: "b" });
+  });
 });

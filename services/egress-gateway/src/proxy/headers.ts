@@ -20,6 +20,12 @@ const HOP = [
   ...["transfer-encoding", "upgrade", "expect", "http2-settings", "host"],
 ];
 
+/** Headers by which a server takes a request for another one than the policy allowed. */
+const OVERRIDES = [
+  ...["x-http-method-override", "x-http-method", "x-method-override", "x-original-method"],
+  ...["x-original-url", "x-rewrite-url", "x-forwarded-uri", "x-original-uri"],
+];
+
 /** All values of one header, from the raw list. */
 export function allOf(rawHeaders: readonly string[], name: string): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name);
@@ -50,7 +56,8 @@ export function endToEnd(headers: Incoming): Headers {
       .map((token) => token.trim()),
   );
   const kept = Object.entries(headers).filter(
-    ([name, value]) => value !== undefined && !HOP.includes(name) && !named.has(name),
+    ([name, value]) =>
+      value !== undefined && !HOP.includes(name) && !OVERRIDES.includes(name) && !named.has(name),
   );
   return Object.fromEntries(kept) as Headers;
 }

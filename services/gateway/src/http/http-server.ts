@@ -4,6 +4,8 @@
 // Promises:
 //   gateway/G4 Every request passes the caller guard before its body is read, and because the guards judge the route
 //     that will answer instead of the URL's text, no spelling of a path (`/%73essions`, `/sessions#x`) evades them.
+//   gateway/G9 Because each declared route asks for a right before its body is read, and one without a row is for admins, a
+//     caller does only what the roles of their identity allow.
 //   gateway/G5 Because every failure goes through one mapper, a caller gets coded JSON with a remedy, never a stack trace
 //     or an internal message.
 import { AntiphonError, limits } from "@antiphon/contracts";
@@ -14,9 +16,13 @@ import { judgeCaller } from "./caller-guard.ts";
 import type { GuardPolicy } from "./caller-guard.ts";
 import { errorReply, nameOf } from "./error-reply.ts";
 import { answerUnreadable, learnMethods } from "./http-edge.ts";
-import { logRefusal } from "./request-log.ts";
+import { logAction, logRefusal } from "./request-log.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { SessionTokens } from "./session-tokens.ts";
+import { identityOf, OPEN_DIRECTORY, type Directory } from "../identity/directory.ts";
+import type { OidcPeople } from "../identity/oidc.ts";
+import { requireRight, type Role, type Tenancy } from "../identity/roles.ts";
+import { rightsFor } from "../identity/route-rights.ts";
 import { PAGE_PATHS } from "../page/page-routes.ts";
 
 declare module "fastify" {
@@ -26,15 +32,24 @@ declare module "fastify" {
     sessionId: string | null;
     /** The session is bound to a repository and reaches nothing else. */
     bound: boolean;
+    roles: readonly Role[];
+    tenancy: Tenancy;
   }
 }
 
 /** Health probes for a supervisor: answered without NATS and without a token. */
 const OPEN_PATHS = new Set(["/healthz", "/readyz"]);
 export const SESSIONS_PATH = "/sessions";
+/** Of a request that no guard has seen yet. */
+const NO_ROLES: readonly Role[] = [];
+const FREE: Tenancy = { kind: "free" };
 const LOCAL_PATHS = new Set(["/metrics", "/openapi.json", ...PAGE_PATHS]);
 
 export interface HttpPolicy extends GuardPolicy {
+  /** Roles and tenants of people with local tokens. Default: everybody may do everything. */
+  readonly directory?: Directory;
+  /** People of an identity provider; absent: there are none. */
+  readonly oidc?: OidcPeople;
   readonly sessions: SessionTokens;
   connected(): boolean;
 }
@@ -63,14 +78,18 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   });
   server.addHook("onRequest", async (request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
+    Object.assign(request, { roles: NO_ROLES, tenancy: FREE });
     await admit(request, policy); // gateway/G4
     const path = routeOf(request);
     requireSession(request, policy);
     requireRoute(request, reply, methods);
+    if (!OPEN_PATHS.has(path) && !PAGE_PATHS.has(path))
+      requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G9
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself");
   });
+  server.addHook("onResponse", async (request, { statusCode }) => logAction(log, request, statusCode));
   server.setErrorHandler((error, request, reply) => sendError(error, request, reply, log)); // gateway/G5
   return server;
 }
@@ -103,7 +122,10 @@ async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void>
     isOpen ? { ...policy, token: null } : policy,
   );
   if (verdict.kind === "refuse") throw new AntiphonError(verdict.code, verdict.detail);
-  if (verdict.kind === "pass") request.principal = verdict.principal;
+  if (verdict.kind === "pass")
+    Object.assign(request, identityOf(verdict.principal, policy.directory ?? OPEN_DIRECTORY));
+  else if (policy.oidc?.issued(verdict.token) === true)
+    Object.assign(request, await policy.oidc.identify(verdict.token));
   else Object.assign(request, await policy.sessions.verify(verdict.token));
 }
 

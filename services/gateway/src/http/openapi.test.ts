@@ -1,5 +1,6 @@
 import { createLogger } from "@antiphon/runtime";
 import { describe, expect, it } from "vitest";
+import { ROUTE_RIGHTS } from "../identity/route-rights.ts";
 import { openHttpServer } from "./http-server.ts";
 import { addRoutes } from "./routes.ts";
 import { SessionTokens } from "./session-tokens.ts";
@@ -17,6 +18,14 @@ describe("the OpenAPI description", () => {
       if (method !== "HEAD") served.push(`${String(method).toLowerCase()} ${path}`);
     });
     addRoutes(server, {} as RouteParts);
+    const rows = Object.keys(ROUTE_RIGHTS).map((row) =>
+      row.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}"),
+    );
+    const open = ["get /healthz", "get /readyz"];
+    const asking = rows.map((row) => row.replace(/^\w+/, (method) => method.toLowerCase()));
+    expect([...asking, ...open].sort(), "gateway/G9: every route asks for a right").toEqual(
+      [...served].sort(),
+    );
     expect(ROUTES.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(served.sort());
   });
 

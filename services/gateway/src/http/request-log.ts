@@ -24,6 +24,27 @@ export function logRefusal(
   else log.info({ ...at, why: error.detail }, "request refused");
 }
 
+/** One line for each request that changes something: who did what to which run, and how it ended. Refusals have their own. */
+export function logAction(log: Logger, request: FastifyRequest, status: number): void {
+  const { method, routeOptions, params, principal, roles, sessionId } = request;
+  if (method !== "POST" || status >= 400) return;
+  const { id } = (params ?? {}) as { id?: string };
+  const target = id === undefined ? {} : { target: id };
+  const session = sessionId === null ? {} : { session: sessionId };
+  log.info(
+    {
+      audit: true,
+      by: principal,
+      roles,
+      route: `POST ${routeOptions.url ?? ""}`,
+      ...target,
+      ...session,
+      status,
+    },
+    "action",
+  );
+}
+
 /** The caller's address according to a proxy; anyone can forge it. */
 function forwarded({ headers }: FastifyRequest): { forwardedFor?: string } {
   const said = headers["x-forwarded-for"];

@@ -10,6 +10,7 @@ import type { EvidenceAddress } from "../evidence/evidence-reader.ts";
 import type { Gateway } from "../gateway.ts";
 import type { EventStreams, LiveLogs } from "./event-stream.ts";
 import { SESSIONS_PATH } from "./http-server.ts";
+import { requireRight } from "../identity/roles.ts";
 import { callerOf, keepInScope } from "../sessions/session-scope.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 import { answerSlowly } from "./slow-answer.ts";
@@ -41,11 +42,11 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
 
 /** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts and is not stored. */
 function addSessions(server: FastifyInstance, { backend, gateway, sessions }: RouteParts): void {
-  server.post(SESSIONS_PATH, async ({ principal, body }, reply) => {
+  server.post(SESSIONS_PATH, async ({ principal, roles, tenancy, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
     const bound = body !== undefined;
     const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
-    const issued = await sessions.issue({ sessionId, principal, bound });
+    const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
     return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
   });
   server.post<Params<"id">>("/sessions/:id/commands", async (request, reply) => {
@@ -113,6 +114,7 @@ function addPolicy(server: FastifyInstance, gateway: Gateway): void {
     gateway.policy.explain(query.repo ?? "", principal),
   );
   server.post("/policy/check", ({ body, principal }) => gateway.policy.check(body, principal));
+  server.post("/policy/simulate", ({ body }) => gateway.simulate(body));
 }
 
 function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): void {
@@ -136,9 +138,12 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
       return reply;
     },
   );
-  server.post<Params<"id">>("/runs/:id/events", async (request, reply) =>
-    reply.code(202).send(await gateway.say(id(request.params.id, "run"), request.body, request.principal)),
-  );
+  server.post<Params<"id">>("/runs/:id/events", async (request, reply) => {
+    const { event } = (request.body ?? {}) as { event?: unknown };
+    if (event === "approval") requireRight(request, ["decide"], "an approval"); // gateway/G9
+    const runId = id(request.params.id, "run");
+    return reply.code(202).send(await gateway.say(runId, request.body, request.principal));
+  });
   server.post<Params<"id">>("/runs/:id/retry", async (request, reply) => {
     const retryOf = id(request.params.id, "run");
     const { runId, replayed } = await gateway.retry(retryOf, callerOf(request));

@@ -3,7 +3,11 @@ import { describe, expect, it } from "vitest";
 import { limits } from "@antiphon/contracts";
 import { SessionTokens } from "./session-tokens.ts";
 
-const WHO = { sessionId: "ses_a", principal: "token", bound: false };
+const WHO = {
+  ...{ sessionId: "ses_a", principal: "token", bound: false },
+  roles: ["submitter"] as const,
+  tenancy: { kind: "assigned", tenant: "red" } as const,
+};
 const START = Date.parse("2026-11-22T12:00:00Z");
 const refusal = (code: string) => expect.objectContaining({ code }) as Error;
 

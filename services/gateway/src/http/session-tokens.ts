@@ -6,6 +6,7 @@
 // Without a deployment token the secret is random, and only the issuing process accepts them.
 import { hkdfSync, randomBytes } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
+import { isRole, type Role, type Tenancy } from "../identity/roles.ts";
 import { errors, jwtVerify, SignJWT } from "jose";
 
 const AUDIENCE = "antiphon-prompts";
@@ -17,6 +18,9 @@ export interface Session {
   readonly principal: string;
   /** It was opened with a repository and reaches nothing else. */
   readonly bound: boolean;
+  /** As they were when the session was opened. */
+  readonly roles: readonly Role[];
+  readonly tenancy: Tenancy;
 }
 
 export class SessionTokens {
@@ -31,10 +35,21 @@ export class SessionTokens {
     this.#now = now;
   }
 
-  async issue({ sessionId, principal, bound }: Session): Promise<{ token: string; expiresAt: string }> {
+  async issue({
+    sessionId,
+    principal,
+    bound,
+    roles,
+    tenancy,
+  }: Session): Promise<{ token: string; expiresAt: string }> {
     const issuedAt = Math.floor(this.#now() / 1000);
     const expiresAt = issuedAt + limits.sessionTokenS;
-    const token = await new SignJWT({ sid: sessionId, bound })
+    const token = await new SignJWT({
+      sid: sessionId,
+      bound,
+      roles: [...roles],
+      ...(tenancy.kind === "free" ? {} : { tenant: tenancy.tenant }),
+    })
       .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
       .setSubject(principal)
       .setAudience(AUDIENCE)
@@ -49,9 +64,20 @@ export class SessionTokens {
     const expected = { audience: AUDIENCE, algorithms: [ALGORITHM], currentDate: new Date(this.#now()) };
     try {
       const { payload } = await jwtVerify(token, this.#secret, expected);
-      const { sid, sub, bound } = payload;
-      if (typeof sid === "string" && typeof sub === "string" && typeof bound === "boolean")
-        return { sessionId: sid, principal: sub, bound };
+      const { sid, sub, bound, roles, tenant } = payload;
+      if (
+        typeof sid === "string" &&
+        typeof sub === "string" &&
+        typeof bound === "boolean" &&
+        Array.isArray(roles)
+      )
+        return {
+          sessionId: sid,
+          principal: sub,
+          bound,
+          roles: roles.filter(isRole),
+          tenancy: tenancyOf(tenant),
+        };
     } catch (error) {
       if (error instanceof errors.JWTExpired)
         throw new AntiphonError("ANT_SESSION_EXPIRED", `the session token has expired`, {
@@ -64,4 +90,10 @@ export class SessionTokens {
       "the session token does not belong to this deployment",
     );
   }
+}
+
+/** A token without the claim is of a deployment that assigns no tenants. */
+function tenancyOf(claim: unknown): Tenancy {
+  if (claim === undefined) return { kind: "free" };
+  return { kind: "assigned", tenant: typeof claim === "string" ? claim : null };
 }

@@ -4,6 +4,7 @@ import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/cont
 import type { RunFacts } from "@antiphon/run";
 import type { AppendResult } from "@antiphon/runtime";
 import { checkApprovers } from "./approvers.ts";
+import { withTenant } from "../identity/tenant.ts";
 import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
 import { retryIdOf, retryable } from "./retry.ts";
@@ -39,7 +40,7 @@ const ENVELOPE_BYTES = 1024;
 
 /** `people`: the names with tokens of their own. `inspect`: inspects a repository; default: the backend's. */
 export interface IntakeOptions {
-  readonly people?: readonly string[];
+  readonly people?: readonly string[] | "unknown";
   readonly inspect?: Backend["inspect"];
 }
 
@@ -62,10 +63,11 @@ export function intentIntake(
     const { intentId, intent, caller, retryOf } = order;
     await backend.admit();
     const asked = runOptionsOf(intent);
-    checkApprovers(asked, speaker(caller), people);
+    if (people !== "unknown") checkApprovers(asked, speaker(caller), people);
     const place = await backend.admitRun(); // gateway/G8
     try {
       const admitted = await admission.run(intent, asked, caller);
+      if (people !== "unknown") checkApprovers(asked, speaker(caller), people, admitted.policy);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
       const outcome = await appended(intentRecord(runId, body), place); // gateway/G2
@@ -94,16 +96,14 @@ export function intentIntake(
       }
       const outcome = validate("Intent", body);
       if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // gateway/G1
-      givenPlan(outcome.value); // gateway/G1
+      const intent = withTenant(outcome.value, caller.tenancy ?? { kind: "free" });
+      givenPlan(intent); // gateway/G1
       await admission.call(caller);
-      await admission.intent(outcome.value, caller); // gateway/G1
+      await admission.intent(intent, caller); // gateway/G1
       await backend.admit();
       const principal = speaker(caller);
-      const intentId = intentIdOf(outcome.value, principal);
-      return {
-        intentId,
-        created: await backend.createIntent(intentId, { intent: outcome.value, principal }),
-      };
+      const intentId = intentIdOf(intent, principal);
+      return { intentId, created: await backend.createIntent(intentId, { intent, principal }) };
     },
     get,
     async run(intentId, { key, body, ...caller }) {

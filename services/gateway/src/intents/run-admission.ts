@@ -6,6 +6,7 @@ import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { locate, placeOf, placesOf } from "./repository-place.ts";
 import type { Inspected } from "./repository-place.ts";
+import type { Tenancy } from "../identity/roles.ts";
 import { requireOwnRepository, speakerOf } from "../sessions/session-binding.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 
@@ -13,6 +14,8 @@ import type { SessionBinding } from "../sessions/session-binding.ts";
 export interface Caller {
   readonly principal: string;
   readonly session: SessionBinding | null;
+  /** Absent: the intent may name its tenant. */
+  readonly tenancy?: Tenancy;
   /** The call comes from a session's command, which was judged and counted already. */
   readonly accepted?: boolean;
 }

@@ -18,7 +18,7 @@ import type { PolicyVerdict } from "../sessions/command-policy.ts";
 import { profilesFor } from "./policy-choice.ts";
 import type { Holding } from "./policy-choice.ts";
 import { judgeDeed } from "./policy.ts";
-import type { PolicyRefusal } from "./policy.ts";
+import type { KnownChange, PolicyRefusal } from "./policy.ts";
 import { boundsOf, runDeed, withinBudgets } from "./run-deed.ts";
 
 export interface PolicyParts {
@@ -35,6 +35,8 @@ export interface Asked {
   readonly landRef: string | null;
   /** The authenticated principal. */
   readonly principal: string;
+  /** What the run changed, if it is on record. */
+  readonly changes?: readonly KnownChange[];
   /** A session's profile, which applies besides those of the repository. */
   readonly sessionPolicy?: PolicyProfile;
 }
@@ -65,16 +67,17 @@ export class PolicyGuard {
     return this.#parts.policies();
   }
 
-  /** Judges a request without counting a call. */
-  async judge(asked: Asked): Promise<Judged> {
+  /** Judges a request without counting a call. `config`: by another policy than the stored one. */
+  async judge(asked: Asked, config?: PolicyConfig): Promise<Judged> {
     const { intent, places, principal, landRef, sessionPolicy } = asked;
-    const holdings = profilesFor(await this.policies(), places, principal);
+    const holdings = profilesFor(config ?? (await this.policies()), places, principal);
     const profiles = distinct([
       ...(sessionPolicy === undefined ? [] : [sessionPolicy]),
       ...holdings.map(({ profile }) => profile),
     ]);
     const options = withinBudgets(asked.options, intent, profiles);
-    const deed = runDeed(options, landRef);
+    const named = runDeed(options, landRef);
+    const deed = { ...named, changes: [...named.changes, ...(asked.changes ?? [])] };
     let refusal: PolicyRefusal | null = null;
     for (const profile of profiles) refusal ??= judgeDeed(deed, profile);
     return { holdings, options, bounds: boundsOf(profiles), refusal };

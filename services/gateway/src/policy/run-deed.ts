@@ -106,6 +106,8 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
   const proofs = profiles.map(({ requireProof }) => requireProof);
   const proof = (["fail-to-pass", "regression"] as const).find((one) => proofs.includes(one));
   const trials = Math.max(0, ...profiles.map(({ minTrials = 0 }) => minTrials));
+  const autoLand = profiles.flatMap((profile) => profile.autoLand ?? []);
+  const gates = profiles.flatMap((profile) => profile.gates ?? []);
   return {
     profiles: profiles.map(({ name }) => name),
     ...(files === null ? {} : { max_files: files }),
@@ -113,6 +115,8 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
     ...(paths.length === 0 ? {} : { protected_paths: paths }),
     ...(proof === undefined ? {} : { require_proof: proof }),
     ...(trials === 0 ? {} : { min_trials: trials }),
+    ...(autoLand.length === 0 ? {} : { auto_land: autoLand }),
+    ...(gates.length === 0 ? {} : { gates }),
   };
 }
 

@@ -4,13 +4,18 @@ import type { RunFacts } from "@antiphon/run";
 import { sideEventOf } from "./side-event.ts";
 import type { Answer, Approval } from "./side-event.ts";
 import { wordOf } from "./word.ts";
+import type { ApprovalGuard } from "../policy/approval-guard.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Backend } from "../ports.ts";
 
 /** Another request may write between our read and our write; after this many lost races the caller gets an error. */
 const TRIES = 8;
 
-export function sideEvents(backend: Backend, facts: (runId: string) => Promise<RunFacts>): Gateway["say"] {
+export function sideEvents(
+  backend: Backend,
+  facts: (runId: string) => Promise<RunFacts>,
+  mayApprove: ApprovalGuard,
+): Gateway["say"] {
   return async (runId, body, principal) => {
     const event = sideEventOf(body); // gateway/G1
     return event.kind === "cancel" ? cancel(runId, event.reason, principal) : say(runId, event, principal);
@@ -31,7 +36,9 @@ export function sideEvents(backend: Backend, facts: (runId: string) => Promise<R
 
   async function say(runId: string, event: Answer | Approval, by: string): Promise<Record<string, unknown>> {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const { step, record } = wordOf(await facts(runId), event, by);
+      const known = await facts(runId);
+      const { step, record } = wordOf(known, event, by);
+      if (record?.type === "approval" && record.body.choice === "approve") await mayApprove(known); // gateway/G1
       const name = event.kind === "answer" ? event.event : event.kind;
       const { id: taskId, epoch, approval } = step;
       const about = approval === undefined ? {} : { verdict: approval.verdict };

@@ -65,6 +65,6 @@ async function requireOwnRun(
   if (intent?.base.repo.path !== repo) throw absent;
 }
 
-export function callerOf({ principal, binding }: FastifyRequest): Caller {
-  return { principal, session: binding };
+export function callerOf({ principal, binding, tenancy }: FastifyRequest): Caller {
+  return { principal, session: binding, tenancy };
 }

@@ -1,0 +1,73 @@
+/**
+ * Whether people decide about a change that passed, because its task or the deployment's policy says so. Pure. The run's own
+ * `approvals` are in its intent record; this is what is known only about a finished change: its files, its size, its proof.
+ */
+import type { ApprovalNeed, Approvals, PolicyBounds, Proves } from "@antiphon/contracts";
+import type { Gate, RiskClass } from "@antiphon/contracts";
+import { pathMatcher } from "@antiphon/git";
+import { folded, touchedPaths, type Touched } from "./policy-bounds.ts";
+import { isWeaker } from "./judge.ts";
+
+export interface PassedChange {
+  readonly files: readonly Touched[];
+  readonly proves: Proves;
+}
+
+const SHOWN_PATH = 200;
+
+/** Null: nobody besides the run itself asks for people. */
+export function approvalNeed(
+  change: PassedChange,
+  bounds: PolicyBounds | undefined,
+  byPlan: Approvals | undefined,
+): ApprovalNeed | null {
+  const { auto_land = [], gates = [], profiles = [] } = bounds ?? {};
+  const policy = `policy ${profiles.join(", ")}`;
+  const asks: { needed: number; reason: string }[] = [];
+  if (byPlan !== undefined)
+    asks.push({ needed: byPlan.needed, reason: "the plan asks people about this task" });
+  for (const risk of auto_land) {
+    const why = outsideOf(change, risk);
+    if (why !== null) asks.push({ needed: 1, reason: `${why} (${policy}, rule autoLand)` });
+  }
+  for (const gate of gates) {
+    const why = touchOf(change, gate);
+    if (why !== null)
+      asks.push({ needed: gate.needed ?? 1, reason: `${why} (${policy}, gate ${gate.name})` });
+  }
+  if (asks.length === 0) return null;
+  const reasons = [...new Set(asks.map(({ reason }) => reason))].slice(0, 64);
+  return { needed: Math.max(...asks.map(({ needed }) => needed)), reasons };
+}
+
+/** Why a change is not in the class of those that land by themselves; null: it is. */
+function outsideOf(
+  { files, proves }: PassedChange,
+  { paths, maxFiles, maxLines, proof }: RiskClass,
+): string | null {
+  if (maxFiles !== undefined && files.length > maxFiles)
+    return `${files.length} files, at most ${maxFiles} land without people`;
+  const lines = files.reduce((sum, { added, removed }) => sum + added + removed, 0);
+  if (maxLines !== undefined && lines > maxLines)
+    return `${lines} lines, at most ${maxLines} land without people`;
+  if (paths !== undefined) {
+    const inside = pathMatcher(paths.map(folded));
+    const path = files.flatMap(touchedPaths).find((one) => !inside.matches(folded(one)));
+    if (path !== undefined) return `${shown(path)} does not change without people`;
+  }
+  if (proof !== undefined && isWeaker(proves, proof))
+    return `the checks prove ${proves}, and ${proof} is needed to land without people`;
+  return null;
+}
+
+/** Which file of the change is behind a gate; null: none. */
+function touchOf({ files }: PassedChange, { paths }: Gate): string | null {
+  if (paths === undefined) return "every change needs people";
+  const behind = pathMatcher(paths.map(folded));
+  const path = files.flatMap(touchedPaths).find((one) => behind.matches(folded(one)));
+  return path === undefined ? null : `${shown(path)} changes`;
+}
+
+function shown(path: string): string {
+  return path.length > SHOWN_PATH ? `${path.slice(0, SHOWN_PATH)}...` : path;
+}

@@ -1,0 +1,116 @@
+/**
+ * What the test runners of a check report, read from its output. Pure.
+ *
+ * A check's exit code says nothing about tests that never ran: code under test that ends the process with 0 passes for a
+ * green run. A runner's own report comes after its last test, so it is missing then, or counts fewer tests.
+ */
+import { REPORT_FORMS } from "./report-forms.ts";
+
+export interface RunnerReport {
+  /** Tests that ran, without those that were skipped. */
+  readonly ran: number;
+  readonly failed: number;
+  /** Reports that were announced, where the runner announces them. */
+  readonly opened: number;
+  readonly ended: number;
+}
+
+export interface TestReport {
+  readonly runners: ReadonlyMap<string, RunnerReport>;
+  /** Files that Node's runner counts as one test each, because they ended before they defined any. */
+  readonly bareFiles: ReadonlySet<string>;
+  /** False if a part of the output was not kept. */
+  readonly whole: boolean;
+}
+
+/** Longer lines are no reports. */
+const LONGEST_LINE = 400;
+const COLOURS = /\u001b\[[0-9;]{0,16}m/g;
+const MARKED = /[0-9]|OK|FAIL|NO TESTS|cached/;
+const BARE_FILE =
+  /^(?:✔|(?:not )?ok \d{1,9} -) (?<path>\S{1,300}\.[cm]?[jt]sx?)(?: \(\d[\d.]{0,12}ms\)| #.{0,40})?$/;
+
+export function readTestReport(text: string, whole = true): TestReport {
+  const runners = new Map<string, RunnerReport>();
+  const bareFiles = new Set<string>();
+  for (const line of linesOf(text)) {
+    const bare = BARE_FILE.exec(line)?.groups?.["path"];
+    if (bare !== undefined) bareFiles.add(bare.slice(bare.lastIndexOf("/workspace/") + 1));
+    for (const { runner, line: form, ran, failed, opens, ends } of REPORT_FORMS) {
+      const match = form.exec(line);
+      if (match === null) continue;
+      const groups = match.groups ?? {};
+      const known = runners.get(runner) ?? { ran: 0, failed: 0, opened: 0, ended: 0 };
+      // The closing line of unittest is a plain word, which means nothing by itself.
+      if (runner === "unittest" && opens !== true && known.opened === known.ended) continue;
+      runners.set(runner, {
+        ran: known.ran + (ran?.(groups) ?? 0),
+        failed: known.failed + (failed?.(groups) ?? 0),
+        opened: known.opened + (opens === true ? 1 : 0),
+        ended: known.ended + (ends === true ? 1 : 0),
+      });
+    }
+  }
+  return { runners, bareFiles, whole };
+}
+
+function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const next = text.indexOf("\n", at);
+    const end = next === -1 ? text.length : next;
+    if (end - at <= LONGEST_LINE) {
+      const line = text.slice(at, end).replace(COLOURS, "").trim();
+      if (MARKED.test(line)) yield line;
+    }
+    at = end + 1;
+  }
+}
+
+export function hasReport({ runners }: TestReport): boolean {
+  return [...runners.values()].some(({ ended }) => ended > 0);
+}
+
+export interface Gap {
+  /** `missing`: there is no complete report. `fewer`: it counts fewer tests. */
+  readonly kind: "missing" | "fewer";
+  /** A clause for the verdict. */
+  readonly what: string;
+}
+
+/**
+ * What the report of the changed tree lacks.
+ *
+ * @param base null: the base was not tried, or did not end
+ */
+export function gapsIn(command: string, base: TestReport | null, change: TestReport): Gap[] {
+  return [...unfinished(command, change), ...(base === null ? [] : lackingOf(command, base, change))];
+}
+
+function unfinished(command: string, { runners, whole }: TestReport): Gap[] {
+  if (!whole) return [];
+  return [...runners]
+    .filter(([, { opened, ended }]) => opened > ended)
+    .map(([runner]): Gap => ({
+      kind: "missing",
+      what: `${command} exited 0, but a report that ${runner} began has no end`,
+    }));
+}
+
+function lackingOf(command: string, base: TestReport, change: TestReport): Gap[] {
+  const gaps = [...base.runners].flatMap(([runner, before]): Gap[] => {
+    if (before.ended === 0) return [];
+    const now = change.runners.get(runner);
+    if (now === undefined || now.ended === 0) {
+      const what = `${command} exited 0 without the report of ${runner}, which the base's output has`;
+      return [{ kind: "missing", what }];
+    }
+    if (!base.whole || !change.whole || now.ran >= before.ran) return [];
+    return [
+      { kind: "fewer", what: `${runner} of ${command} ran ${now.ran} tests, and ${before.ran} on the base` },
+    ];
+  });
+  const ended = [...change.bareFiles].filter((file) => !base.bareFiles.has(file));
+  const [first] = ended;
+  if (first === undefined || !base.runners.has("node")) return gaps;
+  return [...gaps, { kind: "fewer", what: `${first} ended before it ran the tests that it has on the base` }];
+}

@@ -44,6 +44,7 @@ import {
   SandboxSessionWrite,
 } from "../rpc/sandbox-session.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { HookDecision } from "../runs/hook-decision.ts";
 import { ModelBudget, RunOptions } from "../runs/run-options.ts";
 import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
@@ -86,6 +87,7 @@ export const OWN_CONTRACTS = {
   AttemptReplayRequest: contract("AttemptReplayRequest.v1", "antiphon", AttemptReplayRequest),
   AttemptReplayEvent: contract("AttemptReplayEvent.v1", "antiphon", AttemptReplayEvent),
   ModelRecording: contract("ModelRecording.v1", "antiphon", ModelRecording),
+  HookDecision: contract("HookDecision.v1", "antiphon", HookDecision),
   PolicySimulation: contract("PolicySimulation.v1", "antiphon", PolicySimulation),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),

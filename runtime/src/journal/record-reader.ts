@@ -83,12 +83,7 @@ export class RecordReader {
     } else if (known === undefined && data.length <= keptBytes) {
       this.decoded.set(digest, frozen(record));
     }
-    const stored = { ...record, ...placeOf(message), digest, subject };
-    const signature = message.header(HEADERS.signature);
-    if (signature !== "") stored.signature = signature;
-    const after = message.header(HEADERS.after);
-    if (after !== "") stored.after = Number(after);
-    return stored;
+    return storedAt(message, record, digest);
   }
 
   /** Records that a payload of this digest has the shape of its type, and that this process signed it. */
@@ -113,6 +108,30 @@ export class RecordReader {
     const [problem] = outcome.errors;
     throw corrupt(message, `not a ${type} record: ${problem?.path ?? ""} ${problem?.message ?? "invalid"}`); // runtime/J3
   }
+}
+
+/** Field by field: spreading an object that the decoder made costs as much as decoding it. */
+function storedAt(message: RecordMessage, record: StoredRecord, digest: string): StoredRecord {
+  const { v, type, runId, taskId, epoch, cause, body } = record;
+  const { seq, at } = placeOf(message);
+  const stored = {
+    v,
+    type,
+    runId,
+    taskId,
+    epoch,
+    cause,
+    body,
+    seq,
+    at,
+    digest,
+    subject: message.subject,
+  } as StoredRecord;
+  const signature = message.header(HEADERS.signature);
+  if (signature !== "") stored.signature = signature;
+  const after = message.header(HEADERS.after);
+  if (after !== "") stored.after = Number(after);
+  return stored;
 }
 
 function decoded(message: RecordMessage): StoredRecord {

@@ -27,6 +27,7 @@ import { addImages } from "./verbs/images.ts";
 import { addNats } from "./verbs/nats.ts";
 import { addPolicy } from "./verbs/policy.ts";
 import { addPrune } from "./verbs/prune.ts";
+import { addReplay } from "./verbs/replay.ts";
 import { addRetry } from "./verbs/retry.ts";
 import { addRun } from "./verbs/run.ts";
 import { addRuns } from "./verbs/runs.ts";
@@ -56,6 +57,7 @@ const VERBS = [
   addPause,
   addResume,
   addRetry,
+  addReplay,
   addPrune,
   addDlq,
   addPolicy,

@@ -37,6 +37,8 @@ export * from "./topology/timer.ts";
 export * from "./journal/side-input.ts";
 export * from "./journal/verdict.ts";
 export * from "./rpc/check-rpc.ts";
+export * from "./rpc/replay-rpc.ts";
+export * from "./stored/model-recording.ts";
 export * from "./rpc/images-rpc.ts";
 export { jsonSchemaOf } from "./registry/json-schema.ts";
 export { layout } from "./documents/layout.ts";

@@ -238,6 +238,12 @@ const TABLE = {
     "checks without a run that one Director has open at a time, each with a sandbox and a patch in memory",
     "ANT_SANDBOX_BUSY",
   ],
+  openReplays: [
+    2,
+    "replays",
+    "attempts that one Associate carries out once more at a time, besides those it has claimed",
+    "ANT_SANDBOX_BUSY",
+  ],
   requestBodyBytes: [1 * MiB, "bytes", "an HTTP request to the gateway", "413"],
   archiveAfterS: [86_400, "seconds", "a finished run stays in the journal for a day", "archived"],
   archiveTidyS: [

@@ -47,6 +47,9 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/attempt/check-programs.ts": "reads the first word of a check, once",
   "services/associate/src/evidence/evidence-store.ts": OURS,
   "services/associate/src/evidence/report.ts": BOUNDED,
+  "services/associate/src/replay/comparison.ts": BOUNDED,
+  "services/associate/src/replay/recorded-attempt.ts": OURS,
+  "services/egress-gateway/src/models/recording.ts": OURS,
   "services/director/src/verification/commit-message.ts":
     "repeats within one line that begins with a fixed word",
   "services/director/src/views/projector.ts": OURS,

@@ -81,6 +81,7 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   pairs: (given, flag) => pairsOf(flag, given as readonly string[]),
   switch: asGiven,
   off: asGiven,
+  never: (given) => (given === false ? false : undefined), // Commander says true if it is not given.
   word: (given) => String(given).toUpperCase(),
   number: (given, flag) => wholeNumber(flag, String(given)),
   count: (given, flag) => (given === true ? 1 : wholeNumber(flag, String(given))),
@@ -93,7 +94,7 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
 };
 
 function valueOf({ flag, reads }: RunFlag, flags: RunFlags, files: RunFiles): unknown {
-  const given = flags[keyOf(flag)];
+  const given = flags[keyOf(reads === "never" ? flag.replace("--no-", "--") : flag)];
   return given === undefined ? undefined : READERS[reads](given, longOf(flag), files);
 }
 

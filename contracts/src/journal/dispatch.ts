@@ -32,6 +32,9 @@ export const DispatchBody = closed(
       description: "Globs of protected paths it may change.",
     }),
     model_budget: Type.Optional(ModelBudget),
+    record_calls: Type.Optional(
+      Type.Boolean({ description: "False: its model calls are not recorded. Default: true." }),
+    ),
     history: Type.Optional(
       nullable(HistoryRef, {
         description: "The repository in the sandbox. Absent: there is to be none; null: it does not fit.",
@@ -59,6 +62,8 @@ export type DispatchBody = {
   grants: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
+  /** False: its model calls are not recorded. */
+  record_calls?: boolean;
   /** The repository in the sandbox. Absent: there is to be none; null: it does not fit. */
   history?: HistoryRef | null;
   /** The prepared environment of the tree; absent: it needs none. */

@@ -57,6 +57,7 @@ function ownersOf(subject: string): string[] {
     return SERVICES.filter((name) => named === undefined || named === name).map(accountOf);
   }
   if (subject.startsWith("antiphon.v1.rpc.sandbox.")) return [accountOf("sandbox-runner")];
+  if (subject.startsWith("antiphon.v1.rpc.attempt.")) return [accountOf("associate")];
   return [subject.startsWith("antiphon.v1.rpc.egress.") ? accountOf("egress") : CORE];
 }
 

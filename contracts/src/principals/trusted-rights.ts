@@ -31,6 +31,7 @@ export function gateway(places: Places): Rights {
       ask("antiphon.v1.ctl.*"),
       ...["repo.inspect", "run.contract", "run.rebuild", "run.restore"].map((name) => calls(name)),
       calls("repo.check", "long"),
+      calls("attempt.replay", "long"),
       calls("sandbox.images"),
       ...places.journals.flatMap((stream) =>
         // Its metrics tell how far the services are behind.

@@ -30,7 +30,7 @@ export function associate(places: Places): Rights {
       durability,
     ],
     hears: ["antiphon.v1.ctl.*"],
-    serves: [],
+    serves: ["antiphon.v1.rpc.attempt.replay"],
     replies: "received",
   };
 }

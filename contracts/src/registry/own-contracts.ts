@@ -3,6 +3,7 @@ import { DeadLetter } from "../journal/dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
 import { CheckReport, CheckRequest, RepoCheckEvent, RepoCheckRequest } from "../rpc/check-rpc.ts";
+import { AttemptReplayEvent, AttemptReplayRequest, ReplayReport, ReplayRequest } from "../rpc/replay-rpc.ts";
 import { AgentPack } from "../settings/agent-pack.ts";
 import { EgressConfig } from "../settings/egress-config.ts";
 import {
@@ -49,6 +50,7 @@ import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
 import { SessionEntry, SessionRequest } from "../runs/session-entry.ts";
 import { DirectorKey } from "../stored/signature.ts";
+import { ModelRecording } from "../stored/model-recording.ts";
 import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
 import { contract } from "./contract.ts";
 
@@ -80,6 +82,11 @@ export const OWN_CONTRACTS = {
   CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),
   RepoCheckRequest: contract("RepoCheckRequest.v1", "antiphon", RepoCheckRequest),
   RepoCheckEvent: contract("RepoCheckEvent.v1", "antiphon", RepoCheckEvent),
+  ReplayRequest: contract("ReplayRequest.v1", "antiphon", ReplayRequest),
+  ReplayReport: contract("ReplayReport.v1", "antiphon", ReplayReport),
+  AttemptReplayRequest: contract("AttemptReplayRequest.v1", "antiphon", AttemptReplayRequest),
+  AttemptReplayEvent: contract("AttemptReplayEvent.v1", "antiphon", AttemptReplayEvent),
+  ModelRecording: contract("ModelRecording.v1", "antiphon", ModelRecording),
   HookDecision: contract("HookDecision.v1", "antiphon", HookDecision),
   PolicySimulation: contract("PolicySimulation.v1", "antiphon", PolicySimulation),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),

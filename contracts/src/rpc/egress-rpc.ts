@@ -7,7 +7,19 @@ import { Type, type Static } from "typebox";
 import { BlobRef } from "../shapes/refs.ts";
 import { ModelBudget } from "../runs/run-options.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
-import { closed, nullable } from "../shapes/shape.ts";
+import { closed, nullable, oneOf } from "../shapes/shape.ts";
+
+export const RecordedAnswers = closed(
+  {
+    calls: Type.Array(BlobRef, { maxItems: 10_000, description: "Recordings of model calls, oldest first." }),
+    then: oneOf(["stop", "live"], {
+      description:
+        "`stop`: nothing else leaves the sandbox. `live`: from the first call that the record does not answer, calls go to the model, and the profile applies.",
+    }),
+  },
+  { description: "Model calls are answered from a record." },
+);
+export type RecordedAnswers = Static<typeof RecordedAnswers>;
 
 export const EgressGrant = closed(
   {
@@ -15,6 +27,10 @@ export const EgressGrant = closed(
     model_budget: nullable(ModelBudget, {
       description: "Budget of the whole run. null: model calls are refused.",
     }),
+    record: Type.Optional(
+      Type.Boolean({ description: "False: model calls are charged but not recorded. Default: true." }),
+    ),
+    replay: Type.Optional(RecordedAnswers),
   },
   { description: "The hosts a sandbox may reach." },
 );
@@ -69,6 +85,30 @@ export const EgressReport = closed(
     }),
     budget_spent: Type.Optional(
       Type.Boolean({ description: "True: a call was refused because the run's budget is used up." }),
+    ),
+    model_refused: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 400,
+        description:
+          "Code and reason of the first model call that was refused because it could not be priced.",
+      }),
+    ),
+    replay: Type.Optional(
+      closed(
+        {
+          calls: count("Recorded model calls."),
+          served: count("Answers taken from the record."),
+          strayed: Type.Optional(
+            Type.String({
+              minLength: 1,
+              maxLength: 1024,
+              description: "The first call that differs from the record, and how.",
+            }),
+          ),
+        },
+        { description: "How the requests compare with the record that answered them." },
+      ),
     ),
   },
   { description: "A report of the traffic through a sandbox's listener." },

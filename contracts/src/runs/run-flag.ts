@@ -5,8 +5,8 @@
 
 /**
  * How the CLI reads a flag: `text` and `texts` (repeatable) as given, `word` in upper case, `number` as a whole number,
- * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `off` as
- * the empty list of the option before it, `argv` as the words of a program.
+ * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `never` as
+ * false, `off` as the empty list of the option before it, `argv` as the words of a program.
  * `pairs` (repeatable) as the fields of an object, each `name=value`. `patch`, `tasks` and `recording` name a file; `plan`
  * a file, a directory or a run.
  */
@@ -19,6 +19,7 @@ export type FlagReading =
   | "count"
   | "usd"
   | "switch"
+  | "never"
   | "off"
   | "argv"
   | "patch"

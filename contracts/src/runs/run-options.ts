@@ -196,6 +196,14 @@ export const RUN_OPTIONS = {
     ),
     flag("--model-usd <amount>", "usd", "budget in US dollars for all model calls of the run", "usd_micro"),
   ]),
+  record_calls: option(
+    "constraints",
+    Type.Boolean({
+      description:
+        "Record the model calls of the run in its evidence, without secrets, so that it can be replayed. Default: true.",
+    }),
+    [flag("--no-record", "never", "do not record the run's model calls; it cannot be replayed then")],
+  ),
   approvals: option("constraints", Approvals, [
     flag(
       "--require-approval [n]",

@@ -17,6 +17,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.attempt.replay",
+    carries: "`AttemptReplayRequest.v1` -> a stream of `AttemptReplayEvent.v1`; queue `associate`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.run.contract",
     carries: "`RunContractRequest.v1` -> `RunContractReply.v1`; queue `director`",
     keptIn: "",

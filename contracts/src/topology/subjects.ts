@@ -89,6 +89,7 @@ export const subjects = {
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
   repoCheck: `${ROOT}.rpc.repo.check`,
+  attemptReplay: `${ROOT}.rpc.attempt.replay`,
   runContract: `${ROOT}.rpc.run.contract`,
   runRebuild: `${ROOT}.rpc.run.rebuild`,
   runRestore: `${ROOT}.rpc.run.restore`,

@@ -78,6 +78,9 @@ export interface EvidenceStore {
   publish(manifest: EvidenceManifest): Promise<EvidenceRef>;
   /** The diff of an earlier attempt as text; null: it changed nothing, or left no evidence. */
   diffOf(runId: string, taskId: string, epoch: number): Promise<string | null>;
+  /** The bundle of an earlier attempt; null: it left none. */
+  bundleOf(runId: string, taskId: string, epoch: number): Promise<EvidenceManifest | null>;
+  text(file: EvidenceFile): Promise<string>;
 }
 
 export interface Recordings {

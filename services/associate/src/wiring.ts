@@ -3,15 +3,17 @@
  * the ports; settlement.ts handles one dispatch, and work.ts does the work.
  */
 import { BUCKETS, subjects } from "@antiphon/contracts";
-import type { StoredRecord } from "@antiphon/contracts";
+import type { AttemptReplayEvent, AttemptReplayRequest, StoredRecord } from "@antiphon/contracts";
 import {
   consume,
+  listen,
   metered,
   openBlobs,
   openJournal,
   openKv,
   requeueing,
   sandboxClient,
+  serveRpcStream,
   silentMeter,
   systemClock,
   tell,
@@ -24,6 +26,7 @@ import { overlays } from "./attempt/overlays.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
 import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
+import { Replays } from "./replay/replays.ts";
 import { settle } from "./claim/settlement.ts";
 import type { Attempt } from "./claim/settlement.ts";
 import { lookout } from "./claim/run-watch.ts";
@@ -45,7 +48,31 @@ export interface AssociateContext {
 }
 
 export function startAssociate(context: AssociateContext, settings: AssociateSettings): Consumption {
-  return associateOver(context, settings, portsOf(context, settings));
+  const shared = portsOf(context, settings);
+  serveReplays(context, settings, shared);
+  return associateOver(context, settings, shared);
+}
+
+/** Replays are requests, and no work of the journal. */
+function serveReplays(
+  { bus, log, signal }: AssociateContext,
+  { associate }: AssociateSettings,
+  shared: SharedPorts,
+): void {
+  const replays = new Replays({
+    associate,
+    journal: openJournal(bus, { log }),
+    ports: { ...shared, progress: () => undefined },
+    signal,
+    onCanceled: (replayId, canceled) => listen(bus, subjects.control(replayId), canceled),
+  });
+  serveRpcStream<AttemptReplayRequest, AttemptReplayEvent>(
+    bus,
+    subjects.attemptReplay,
+    "associate",
+    (request, emit) => replays.answer(request, emit),
+    { log },
+  );
 }
 
 /** The ports that all attempts share; progress belongs to one attempt. */

@@ -27,18 +27,23 @@ import { DEADLINES, type Deadlines } from "./proxy/deadlines.ts";
 import { secretsOf } from "./policy/credentials.ts";
 import { plus, type Charge } from "./models/ledger.ts";
 import { logText, type LogEntry } from "./policy/log-entry.ts";
-import { compilePolicy } from "./policy/policy.ts";
+import { compilePolicy, type HostRule } from "./policy/policy.ts";
 import { Quota } from "./policy/quota.ts";
 import { EgressRefusal } from "./policy/refusal.ts";
 import { measureTraffic } from "./traffic-meter.ts";
-import type { ExchangePorts } from "./proxy/exchange.ts";
+import type { ExchangePorts, ModelAnswer, ModelAsk } from "./proxy/exchange.ts";
 import { modelExchange } from "./models/model-exchange.ts";
+import { RecordedCalls } from "./models/recorded-calls.ts";
+import { readRecording } from "./models/recording.ts";
+import { replayExchange } from "./models/replay-exchange.ts";
 
 export interface LeasePorts {
   readonly settings: EgressSettings;
   readonly budgets: BudgetStore;
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
+  /** Reads a recording of a model call. */
+  readonly read: (recording: BlobRef) => Promise<Buffer>;
   readonly node: string;
   readonly meter: Meter;
   readonly log: Logger;
@@ -56,6 +61,10 @@ interface Account {
   charged: Charge;
   /** True once a call was refused because the run's budget was used up. */
   isSpent: boolean;
+  /** Code and reason of the first call that could not be priced; null: none. */
+  refusal: string | null;
+  /** The record that answers model calls; null: models answer. */
+  readonly replayed: RecordedCalls | null;
 }
 
 interface Lease {
@@ -85,7 +94,8 @@ export class Leases {
     const lease = uniqueId();
     const token = randomBytes(32).toString("hex");
     const authority = new SandboxAuthority(lease, this.#ports.now());
-    const made = this.#made(lease, token, authority, request);
+    const replayed = await this.#recorded(request);
+    const made = this.#made(lease, token, authority, request, replayed);
     this.#leases.set(lease, made);
     try {
       const port = await made.listener.listen(settings.listen, this.#portsToTry());
@@ -104,7 +114,7 @@ export class Leases {
     const held = this.#end(lease);
     if (held === null) throw new AntiphonError("ANT_EGRESS_LOST", `no listener ${lease}`);
     await held.listener.close();
-    const { entries, recordings, quota, calls, charged, isSpent } = held.account;
+    const { entries, recordings, quota, calls, charged, isSpent, refusal, replayed } = held.account;
     const refused = entries.filter((entry) => entry.decision === "refuse").length;
     this.#ports.log.info({ lease, requests: entries.length, refused, calls }, "sandbox disconnected");
     return {
@@ -118,6 +128,8 @@ export class Leases {
       model_usd_micro: charged.usd_micro,
       recordings,
       ...(isSpent ? { budget_spent: true } : {}),
+      ...(refusal === null ? {} : { model_refused: refusal }),
+      ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
     };
   }
 
@@ -125,7 +137,19 @@ export class Leases {
     for (const lease of [...this.#leases.keys()]) this.#end(lease);
   }
 
-  #made(lease: string, token: string, authority: SandboxAuthority, request: EgressOpenRequest): Lease {
+  async #recorded({ grant }: EgressOpenRequest): Promise<RecordedCalls | null> {
+    if (grant.replay === undefined) return null;
+    const texts = await Promise.all(grant.replay.calls.map((call) => this.#ports.read(call)));
+    return new RecordedCalls(texts.map((bytes) => readRecording(bytes)));
+  }
+
+  #made(
+    lease: string,
+    token: string,
+    authority: SandboxAuthority,
+    request: EgressOpenRequest,
+    replayed: RecordedCalls | null,
+  ): Lease {
     const { settings, log, meter, now } = this.#ports;
     const resolve = resolverOf(settings.overrides);
     const upstream = new Upstream(resolve, settings.upstreamCa);
@@ -140,11 +164,16 @@ export class Leases {
       calls: 0,
       charged: { tokens: 0, usd_micro: 0 },
       isSpent: false,
+      refusal: null,
+      replayed,
     };
+    const isClosed = request.grant.replay?.then === "stop";
+    const recorded = replayed === null ? [] : replayed.places.map(recordedHost);
+    const known = [...recorded, ...settings.known];
     const ports: ExchangePorts = {
-      policy: policyOf(request, settings),
-      known: settings.known,
-      credentials: settings.credentials,
+      policy: isClosed ? { rules: recorded } : withHosts(policyOf(request, settings), recorded),
+      known: isClosed ? recorded : known,
+      credentials: isClosed ? [] : settings.credentials,
       secrets: secretsOf(settings.credentials),
       upstream,
       quota: account.quota,
@@ -152,10 +181,12 @@ export class Leases {
       now,
       log: (entry) => {
         measureTraffic(meter, entry);
+        if (entry.code === "ANT_EGRESS_MODEL")
+          account.refusal ??= `${entry.code}: ${entry.why ?? entry.rule}`;
         // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
-      model: (ask) => modelExchange(ask, this.#modelPorts(request, account, models)),
+      model: this.#modelOf(request, account, models),
     };
     const onAbandoned = (): void => {
       if (this.#end(lease) !== null)
@@ -164,6 +195,24 @@ export class Leases {
     const listener = new SandboxListener({ token, ports, authority, resolve, onAbandoned });
     const close = (): void => [upstream, models].forEach((one) => one.close());
     return { listener, upstream: { close }, account };
+  }
+
+  /** With a record that is followed by live calls, the first call that it does not answer ends it. */
+  #modelOf(request: EgressOpenRequest, account: Account, upstream: Upstream): ExchangePorts["model"] {
+    const { replayed } = account;
+    const live: ExchangePorts["model"] = (ask) =>
+      modelExchange(ask, this.#modelPorts(request, account, upstream));
+    const { replay } = request.grant;
+    if (replayed === null || replay === undefined) return live;
+    const nameOf = ({ number }: { readonly number: number }): string | null =>
+      replay.calls[number - 1]?.name ?? null;
+    let isLive = replay.then === "live" && replayed.size === 0;
+    const goLive = (ask: ModelAsk): Promise<ModelAnswer> => {
+      isLive = true;
+      return live(ask);
+    };
+    const otherwise = replay.then === "live" ? goLive : null;
+    return (ask) => (isLive ? live(ask) : replayExchange(ask, { calls: replayed, nameOf, otherwise }));
   }
 
   #modelPorts(
@@ -179,6 +228,7 @@ export class Leases {
       hosts: settings.models,
       upstream,
       secrets: secretsOf(settings.credentials),
+      record: request.grant.record ?? true,
       store,
       onCall: (recording, charged) => {
         account.calls += 1;
@@ -219,6 +269,19 @@ function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): Exch
   } catch (error) {
     throw named(error);
   }
+}
+
+/** The host of a recorded call takes calls, also where the deployment no longer has that model. */
+function recordedHost({ host, port }: { readonly host: string; readonly port: number }): HostRule {
+  return { host, kind: "model", ports: [port], terminate: true };
+}
+
+function withHosts(policy: ExchangePorts["policy"], hosts: readonly HostRule[]): ExchangePorts["policy"] {
+  return { rules: [...hosts, ...policy.rules] };
+}
+
+function comparedWith({ size, served, strayed }: RecordedCalls): NonNullable<EgressReport["replay"]> {
+  return { calls: size, served, ...(strayed === null ? {} : { strayed }) };
 }
 
 /** Model hosts that the deployment serves itself. */

@@ -21,6 +21,7 @@ export function startEgress({ bus, log, node, metrics }: ServiceContext, setting
     settings,
     budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
     store: (bytes) => blobs.put(null, bytes),
+    read: (recording) => blobs.get(recording),
     node,
     log,
     now: () => Date.now(),

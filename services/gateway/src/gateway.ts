@@ -13,6 +13,8 @@ import { factsOf, runView, type RunFacts } from "@antiphon/run";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
 import { checkController } from "./checks/check-controller.ts";
 import type { CheckController } from "./checks/check-controller.ts";
+import { replayController } from "./replays/replay-controller.ts";
+import type { ReplayController } from "./replays/replay-controller.ts";
 import { deadLetterController } from "./journal/dead-letters.ts";
 import type { DeadLetterController } from "./journal/dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
@@ -41,6 +43,7 @@ import type { RunSummary } from "./runs/run-summary.ts";
 export interface Gateway {
   readonly intake: IntentIntake;
   readonly checks: CheckController;
+  readonly replays: ReplayController;
   readonly evidence: EvidenceReader;
   readonly deadLetters: DeadLetterController;
   readonly journal: JournalController;
@@ -87,6 +90,7 @@ export function openGateway(
   return {
     intake,
     checks: checkController(backend, new RunAdmission(backend, guard, inspect)),
+    replays: replayController(backend, guard, records),
     retry: async (runId, caller) => intake.retry(await facts(runId), caller),
     async restore(runId, principal) {
       await guard.admitCall(principal);

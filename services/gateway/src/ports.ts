@@ -1,5 +1,6 @@
 // The gateway's interface to the outside. Tests of the service use the real adapters.
 import type {
+  AttemptReplayRequest,
   BlobRef,
   DirectorKey,
   EvidenceManifest,
@@ -11,6 +12,7 @@ import type {
   RepoCheckRequest,
   RepoInspectReply,
   RepoInspectRequest,
+  ReplayReport,
   StoredRecord,
   TaskContract,
 } from "@antiphon/contracts";
@@ -76,6 +78,8 @@ export interface Backend {
   inspect(request: RepoInspectRequest): Promise<Inspected>;
   /** Minutes. `signal`: the caller has gone away. Throws ANT_DIRECTOR_UNAVAILABLE if no Director answers any more. */
   check(request: RepoCheckRequest, signal: AbortSignal): Promise<RepoChecked>;
+  /** Minutes. `signal`: the caller has gone away. Throws ANT_ASSOCIATE_UNAVAILABLE if no Associate answers any more. */
+  replay(request: AttemptReplayRequest, signal: AbortSignal): Promise<ReplayReport>;
   hintCancel(runId: string): void;
   onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;
   manifest(key: string): Promise<EvidenceManifest | null>;

@@ -189,6 +189,7 @@ describe("a model call", () => {
     leases = new Leases({
       settings: settings(),
       budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
+      read: () => Promise.reject(new Error("nothing is replayed")),
       store: (bytes) =>
         Promise.resolve({ bucket: "b", name: "log", digest: digestOf(bytes), bytes: bytes.length }),
       node: "eg_test",

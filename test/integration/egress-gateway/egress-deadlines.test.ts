@@ -87,6 +87,7 @@ function leasesWith(deadlines: Deadlines): Leases {
   return new Leases({
     settings: settingsFor(upstreams),
     budgets: new BudgetStore(accounts),
+    read: () => Promise.reject(new Error("nothing is replayed")),
     store: (bytes) => {
       stored.push(bytes);
       return Promise.resolve({ bucket: "b", name: "log", digest: digestOf(bytes), bytes: bytes.length });

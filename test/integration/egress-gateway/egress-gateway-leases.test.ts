@@ -25,6 +25,7 @@ beforeEach(() => {
   leases = new Leases({
     settings: settingsFor(upstreams),
     budgets: new BudgetStore(new MemoryKv()),
+    read: () => Promise.reject(new Error("nothing is replayed")),
     store: (bytes) =>
       Promise.resolve({ bucket: "b", name: "log", digest: digestOf(bytes), bytes: bytes.length }),
     node: "eg_test",

@@ -80,7 +80,7 @@ const STORED = rows("answer", [
 
 const ASKED = rows("answer", [
   ["G", ...["repo.inspect", "repo.check", "run.contract", "run.rebuild", "run.restore"].map(rpc)],
-  ["G", rpc("sandbox.images")],
+  ["G", rpc("sandbox.images"), rpc("attempt.replay")],
   ["DA", rpc("sandbox.run")],
   ["S", rpc("egress.open"), rpc("egress.close.n1")],
   ["", rpc("sandbox.session.open"), rpc("sandbox.session.exec.n1"), rpc("elsewhere")],
@@ -168,6 +168,7 @@ const HEARD = rows("subscribe", [
   ["SO", rpc("sandbox.run"), rpc("sandbox.images"), rpc("sandbox.job.*"), rpc("sandbox.session.exec.n1")],
   ["EO", rpc("egress.open"), rpc("egress.close.n1")],
   ["DO", rpc("repo.inspect"), rpc("run.restore")],
+  ["AO", rpc("attempt.replay")],
   ["GRDASE", "$SRV.PING"],
   ["", ">", "*.>", "$JS.API.>", "$JS.ACK.>", "$JS.EVENT.ADVISORY.>", "$KV.>", "$O.>", "$SYS.>", "_R_.>"],
 ]);

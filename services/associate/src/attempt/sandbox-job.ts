@@ -45,7 +45,7 @@ export async function jobOf(
   const { base, history } = order.dispatch;
   const inline = change.files.reduce((sum, file) => sum + file.content.length, 0) <= INLINE_BYTES;
   return {
-    run: order.runId,
+    run: order.replay?.id ?? order.runId,
     task: order.dispatch.task.task_id,
     epoch: order.epoch,
     purpose: "attempt",
@@ -69,10 +69,18 @@ export async function jobOf(
 }
 
 /** The task's egress profile (seed 000) and the budget of its model calls. With mode `none` there is no network. */
-function egressOf({ dispatch }: AttemptOrder): Pick<Job, "egress"> {
+function egressOf({ dispatch, replay }: AttemptOrder): Pick<Job, "egress"> {
   const { egress_profile: profile } = dispatch.task;
   if (profile.mode === "none") return {};
-  return { egress: { profile, model_budget: dispatch.model_budget ?? null } };
+  if (replay !== undefined)
+    return { egress: { profile, model_budget: null, replay: { calls: [...replay.calls], then: "stop" } } };
+  return {
+    egress: {
+      profile,
+      model_budget: dispatch.model_budget ?? null,
+      ...(dispatch.record_calls === false ? { record: false } : {}),
+    },
+  };
 }
 
 function limitsOf({ dispatch }: AttemptOrder): Pick<Job, "limits"> {

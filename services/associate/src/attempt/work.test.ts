@@ -71,6 +71,8 @@ function driven(...answers: Answer[]): Driven {
         return Promise.resolve(files.map(({ path }) => ({ path, blob })));
       },
       publish: () => Promise.resolve({ key: "k", digest: blob.digest }),
+      bundleOf: () => Promise.resolve(null),
+      text: () => Promise.reject(new Error("there is no bundle")),
       diffOf: () => Promise.resolve(null),
     },
     recordings: { find: () => Promise.resolve(null) },

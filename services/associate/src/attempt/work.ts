@@ -8,7 +8,7 @@
  *     budget last and then abandoned, and is never reported as a failure of the task.
  */
 import { AntiphonError } from "@antiphon/contracts";
-import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
+import type { BlobRef, DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
 import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";
 import { briefJson } from "./brief.ts";
@@ -30,6 +30,8 @@ export interface AttemptOrder {
   readonly epoch: number;
   readonly dispatch: DispatchBody;
   readonly associate: string;
+  /** Carried out once more: the job has a name of its own, and a record answers its model calls. */
+  readonly replay?: { readonly id: string; readonly calls: readonly BlobRef[] };
 }
 
 export async function carryOut(
@@ -57,7 +59,8 @@ function stoppedBy(stop: AbortSignal): Stopped {
   return { kind: "stopped", why: stop.reason as StopReason };
 }
 
-async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSignal): Promise<Ran> {
+/** Throws infrastructure faults. */
+export async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSignal): Promise<Ran> {
   const { dispatch } = order;
   const deadlineMs = ports.clock.now() + budgetMsOf(dispatch);
   const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };

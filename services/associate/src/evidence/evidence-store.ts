@@ -6,7 +6,12 @@ import { DIFF_FILE } from "./bundle.ts";
 import type { EvidenceStore, Recordings } from "../ports.ts";
 
 export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
+  const bundleOf: EvidenceStore["bundleOf"] = async (runId, taskId, epoch) =>
+    (await manifests.get<EvidenceManifest>(keys.evidence(runId, taskId, epoch)))?.value ?? null;
+  const text: EvidenceStore["text"] = async ({ blob }) => (await files.get(blob)).toString("utf8");
   return {
+    bundleOf,
+    text,
     store: (bundle) =>
       Promise.all(
         bundle.map(async (file): Promise<EvidenceFile> => {
@@ -21,9 +26,9 @@ export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
       return { key, digest: digestOfJson(manifest) };
     },
     async diffOf(runId, taskId, epoch) {
-      const entry = await manifests.get<EvidenceManifest>(keys.evidence(runId, taskId, epoch));
-      const diff = entry?.value.files.find(({ path }) => path === DIFF_FILE);
-      return diff === undefined ? null : (await files.get(diff.blob)).toString("utf8");
+      const bundle = await bundleOf(runId, taskId, epoch);
+      const diff = bundle?.files.find(({ path }) => path === DIFF_FILE);
+      return diff === undefined ? null : text(diff);
     },
   };
 }

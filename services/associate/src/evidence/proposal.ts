@@ -16,7 +16,7 @@ import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
-import type { AttemptFacts, Ending } from "./report.ts";
+import type { AttemptFacts, Ending, Report } from "./report.ts";
 import { isEmpty } from "../ports.ts";
 import type { AttemptPorts, Change, Diff, Preparation } from "../ports.ts";
 import type { AttemptOrder } from "../attempt/work.ts";
@@ -37,13 +37,28 @@ export interface Ran {
   readonly work: Work | null;
 }
 
-/** Stores the evidence, then returns the report that refers to it. */
-export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
-  const { dispatch, runId, epoch, associate } = order;
+/** What an attempt proposes, before anything of it is stored. */
+export interface Proposed {
+  readonly facts: AttemptFacts;
+  readonly report: Report;
+  readonly artifacts: readonly Artifact[];
+}
+
+export async function proposed(
+  { dispatch }: Pick<AttemptOrder, "dispatch">,
+  ports: Pick<AttemptPorts, "trees">,
+  ran: Ran,
+): Promise<Proposed> {
   const { artifacts, change } = setAside(dispatch.task, ran.change, ran.outcome);
   const { diff, ending } = await diffed(dispatch, ports, { ...ran, change }); // associate/A6
   const facts = factsFor(dispatch, { ...ran, ending }, diff, artifacts);
-  const report = reportOf(facts);
+  return { facts, report: reportOf(facts), artifacts };
+}
+
+/** Stores the evidence, then returns the report that refers to it. */
+export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
+  const { dispatch, runId, epoch, associate } = order;
+  const { facts, report, artifacts } = await proposed(order, ports, ran);
   const bundle = [...filesOf(facts, provenanceOf(order, ports, ran)), ...artifacts.map(({ file }) => file)];
   const files = await ports.evidence.store(bundle);
   const manifest = manifestOf({
@@ -83,7 +98,7 @@ function deliveredIn(
 /** A change that cannot be a diff of the base, such as one inside a submodule, is the agent's fault and is reported. */
 async function diffed(
   dispatch: DispatchBody,
-  ports: AttemptPorts,
+  ports: Pick<AttemptPorts, "trees">,
   { change, ending }: Ran,
 ): Promise<{ diff: Diff | null; ending: Ending }> {
   if (isEmpty(change)) return { diff: null, ending };
@@ -120,6 +135,7 @@ function factsFor(
     message: insideMessage(ran.outcome),
     note: `${ran.work?.note ?? "did nothing"}${wrote}`,
     budgetSpent: ran.outcome?.egress?.budget_spent === true,
+    modelRefused: ran.outcome?.egress?.model_refused ?? null,
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };
 }

@@ -44,6 +44,15 @@ describe("reportOf", () => {
     expect(result.summary).toContain("`make` exited 2");
   });
 
+  test("a refused model call is named before the failure that it led to, and not in good work", () => {
+    const modelRefused = 'ANT_EGRESS_MODEL: no price is known for model "x"';
+    const work = [ran("agent", 1)];
+    const { code, result } = reportOf(factsWith({ work, modelRefused }));
+    expect(code).toBe("ANT_AGENT_FAILED");
+    expect(result.summary).toContain(`a model call was refused (${modelRefused}), and \`agent\` exited 1`);
+    expect(reportOf(factsWith({ modelRefused })).result.summary).not.toContain("refused");
+  });
+
   test("a failure after the model budget was used up is the budget's, and good work is still proposed", () => {
     const budgetSpent = true;
     for (const failed of [{ work: [ran("agent", 1)] }, { checks: [ran("npm test", 1)] }, { change: null }]) {
@@ -124,6 +133,7 @@ describe("reportOf", () => {
       changed: fc.boolean(),
       selfVerified: fc.boolean(),
       budgetSpent: fc.boolean(),
+      modelRefused: fc.option(fc.string({ minLength: 1, maxLength: 40 })),
       message: fc.option(fc.string({ minLength: 1, maxLength: 200 })),
     });
     fc.assert(

@@ -33,6 +33,8 @@ export interface AttemptFacts {
   readonly note: string;
   /** True when a model call was refused because the run's budget is used up. */
   readonly budgetSpent: boolean;
+  /** Code and reason of a model call that was refused; null: none was. */
+  readonly modelRefused: string | null;
   readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
 }
 
@@ -105,7 +107,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
   if (work !== undefined) {
     return facts.budgetSpent
       ? outOfBudget(endedBadly(work))
-      : { code: "ANT_AGENT_FAILED", message: endedBadly(work) };
+      : { code: "ANT_AGENT_FAILED", message: `${refusedFirst(facts)}${endedBadly(work)}` };
   }
   if (facts.budgetSpent && facts.kind === "edit_repo" && facts.change === null)
     return outOfBudget("the agent changed nothing");
@@ -125,6 +127,11 @@ function faultOf(facts: AttemptFacts): Fault | null {
 /** The agent could not go on, so its failure says nothing about the task. Work that is good in spite of it is proposed. */
 function outOfBudget(outcome: string): Fault {
   return { code: "ANT_EGRESS_BUDGET", message: `the run's model budget was used up; ${outcome}` };
+}
+
+/** An agent often hides the reason in a log of its own. */
+function refusedFirst({ modelRefused }: AttemptFacts): string {
+  return modelRefused === null ? "" : `a model call was refused (${modelRefused}), and `;
 }
 
 function endedBadly(fact: CommandFact): string {

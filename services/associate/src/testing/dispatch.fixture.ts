@@ -64,6 +64,7 @@ export function factsWith(over: Partial<AttemptFacts> = {}): AttemptFacts {
     verify: { mode: "smoke", commands: ["sh check.sh"] },
     selfVerified: true,
     budgetSpent: false,
+    modelRefused: null,
     message: null,
     change: { patch: "diff --git a/hello.txt b/hello.txt\n", files: ["hello.txt"] },
     note: "ran 1 command",

@@ -59,6 +59,7 @@ export async function dispatch(
     grants: options.grants,
     ...roomOf(options),
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+    ...(options.record_calls === undefined ? {} : { record_calls: options.record_calls }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),
   };

@@ -54,7 +54,7 @@ export function readCall(
   prices: Readonly<Record<string, ModelPrice>>,
   asked: { readonly model: string | null; readonly stream: boolean | null } = { model: null, stream: null },
 ): ModelCall {
-  const given = parsed(bytes);
+  const given = parsedBody(bytes);
   const model = asked.model ?? given["model"];
   const price = typeof model === "string" ? priceOf(prices, model) : null;
   if (typeof model !== "string" || price === null)
@@ -78,7 +78,8 @@ export function readCall(
   };
 }
 
-function parsed(bytes: Buffer): Readonly<Record<string, unknown>> {
+/** Throws ANT_EGRESS_MODEL. */
+export function parsedBody(bytes: Buffer): Readonly<Record<string, unknown>> {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     const value: unknown = isDeeperThan(MAX_DEPTH, text) ? null : JSON.parse(text);

@@ -55,6 +55,7 @@ async function hungUp(method: "GET" | "POST", path: string) {
         },
       },
       secrets: [],
+      record: true,
       store: () => Promise.reject(new Error("nothing to record")),
       onCall: () => undefined,
       onSpent: () => undefined,

@@ -9,8 +9,7 @@
  * that left has one, however it ended, so the log, the report and the run's account agree.
  */
 import type { IncomingMessage } from "node:http";
-import { addAbortSignal, PassThrough } from "node:stream";
-import { digestOf, limits, type BlobRef, type ModelBudget } from "@antiphon/contracts";
+import { digestOf, limits, type BlobRef, type ModelBudget, type ModelRecording } from "@antiphon/contracts";
 import type { BudgetStore, Reserved } from "./budget-store.ts";
 import type { Upstream } from "../proxy/upstream.ts";
 import type { ModelHost } from "../config.ts";
@@ -19,6 +18,7 @@ import { plus, type Charge } from "./ledger.ts";
 import { routeOf, type Route } from "./endpoint.ts";
 import { readCall, type ModelCall } from "./model-call.ts";
 import { UsageReader, type StatedUsage } from "./model-usage.ts";
+import { alive, bodyOf, drained, isAlive, websocket } from "./plain-request.ts";
 import { chargeOf } from "./pricing.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import { scrubbed, Scrubber } from "../policy/scrubber.ts";
@@ -33,6 +33,8 @@ export interface ModelPorts {
   readonly hosts: ReadonlyMap<string, ModelHost>;
   readonly upstream: Pick<Upstream, "send">;
   readonly secrets: readonly string[];
+  /** False: the run does not want its calls recorded. */
+  readonly record: boolean;
   readonly store: (recording: Buffer) => Promise<BlobRef>;
   /** Called once per call that left. */
   readonly onCall: (recording: BlobRef | null, charged: Charge) => void;
@@ -47,7 +49,7 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
   if (host === undefined)
     throw new EgressRefusal("ANT_EGRESS_MODEL", "model:host", "no prices for this host");
   if (headers.upgrade !== undefined) throw websocket();
-  if ((method === "HEAD" || method === "GET") && ask.target.path === "/") return alive(ask);
+  if (isAlive(ask)) return alive(ask);
   const route = routeOf(method, ask.target, host);
   if (route === null)
     throw new EgressRefusal(
@@ -67,20 +69,11 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
       if (error instanceof EgressRefusal && error.rule === "model:budget") ports.onSpent();
       throw error;
     });
-  return metered({ ...ask, target }, ports, call, reserved);
+  return metered({ ...ask, target }, ports, { ...call, asked: ask.target }, reserved);
 }
 
-/** Programs that find no WebSocket at once go on with plain requests. */
-function websocket(): EgressRefusal {
-  const why = "model calls are metered as plain requests, not over a WebSocket";
-  return new EgressRefusal("ANT_EGRESS_METHOD", "model:websocket", why, 426);
-}
-
-/** Programs ask whether the host is there; that is answered here, since nothing of it is the provider's business. */
-function alive({ response }: ModelAsk): Promise<ModelAnswer> {
-  response.writeHead(200, { "content-length": "0" }).end();
-  return Promise.resolve({ rule: "model:alive", status: 200, entry: null });
-}
+/** A call, with where the program sent it. */
+type Call = ModelCall & { readonly asked: ModelAsk["target"] };
 
 function targetOf(
   asked: ModelAsk["target"],
@@ -93,7 +86,7 @@ function targetOf(
 async function metered(
   ask: ModelAsk,
   ports: ModelPorts,
-  call: ModelCall,
+  call: Call,
   reserved: Reserved,
 ): Promise<ModelAnswer> {
   const received: Received = {
@@ -102,6 +95,7 @@ async function metered(
     headers: {},
     text: "",
     truncated: false,
+    isWhole: false,
     usage: null,
   };
   let failure: { readonly error: unknown } | null = null;
@@ -109,7 +103,8 @@ async function metered(
   const charged = chargedFor(call, reserved, received);
   // egress-gateway/E4: the reservation stays charged when this fails.
   await ports.budgets.settle(ports.run, reserved.most, charged).catch(ports.onFailure);
-  const recording = received.hasLeft ? await record(ask, ports, call, reserved, received, charged) : null;
+  const isRecorded = received.hasLeft && ports.record;
+  const recording = isRecorded ? await record(ask, ports, call, reserved, received, charged) : null;
   if (received.hasLeft) ports.onCall(recording, charged);
   const entry = {
     name: call.model,
@@ -149,6 +144,7 @@ interface Received {
   headers: Readonly<Record<string, unknown>>;
   text: string;
   truncated: boolean;
+  isWhole: boolean;
   /** Null: the answer stated none. */
   usage: StatedUsage | null;
 }
@@ -185,7 +181,6 @@ async function answered(
     received.text += text;
     if (piece.length > 0 && !response.write(piece)) await drained(ask);
   };
-  let isWhole = false;
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       bytes += chunk.length;
@@ -197,9 +192,9 @@ async function answered(
       await pass(scrub.push(chunk));
     }
     await pass(scrub.end());
-    isWhole = !received.truncated;
+    received.isWhole = !received.truncated;
   } finally {
-    received.usage = usage.end(isWhole);
+    received.usage = usage.end(received.isWhole);
   }
 }
 
@@ -238,41 +233,30 @@ function isEventStream(answer: IncomingMessage): boolean {
   return (answer.headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
 }
 
-/** Waits until the sandbox has taken the bytes written so far; throws when the exchange ends first (egress-gateway/E7). */
-async function drained({ response, signal }: ModelAsk): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      response.off("drain", done).off("close", done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    response.on("drain", done).on("close", done);
-    signal.addEventListener("abort", done);
-  });
-  signal.throwIfAborted();
-}
-
 /** Null when the recording cannot be stored: the answer is paid for and still delivered, and the failure is logged. */
 async function record(
   ask: ModelAsk,
   ports: ModelPorts,
-  call: ModelCall,
+  call: Call,
   reserved: Reserved,
   received: Received,
   charged: Charge,
 ): Promise<BlobRef | null> {
   const body = call.bodyWith(reserved.answer);
+  const type = received.headers["content-type"];
   const request = { host: ask.target.host, path: ask.target.path, body };
-  const document = {
+  const { host, port, path } = call.asked;
+  const document: ModelRecording = {
     v: 1,
     request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
     request,
+    asked: { host, port, path },
     response: {
       status: received.status,
-      content_type: received.headers["content-type"] ?? null,
+      content_type: typeof type === "string" ? type : null,
       text: received.text,
       truncated: received.truncated,
+      whole: received.isWhole,
     },
     model: call.model,
     charged,
@@ -310,21 +294,4 @@ async function free(ask: ModelAsk, ports: ModelPorts, rule: string): Promise<Mod
   }
   response.end(scrub.end());
   return { rule, status, entry: null };
-}
-
-async function bodyOf({ request, signal, up }: ModelAsk): Promise<Buffer> {
-  if ((request.headers["content-encoding"] ?? "identity") !== "identity")
-    throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", "an encoded body cannot be priced");
-  const pieces: Buffer[] = [];
-  let size = 0;
-  // An iteration that stops early destroys its stream; the request itself must survive it, to be answered.
-  const body = addAbortSignal(signal, request.pipe(new PassThrough()));
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    size += piece.length;
-    up(piece.length);
-    if (size > limits.modelBodyBytes)
-      throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", `a body over ${limits.modelBodyBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }

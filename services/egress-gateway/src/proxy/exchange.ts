@@ -47,6 +47,8 @@ export interface ModelAsk {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly headers: Headers;
+  /** The body, if it has been read already. */
+  readonly body?: Buffer;
   /** The credentials among `headers`. */
   readonly credentials?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;

@@ -26,6 +26,7 @@ import {
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
 import { ROLES } from "@antiphon/contracts/roles";
+import { askForReplay } from "./attempt-replay.ts";
 import { askForCheck } from "./repo-check.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 import { within } from "../http/deadline.ts";
@@ -100,6 +101,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
         INSPECT_MS,
       ),
     check: (request, signal) => askForCheck(bus, request, signal),
+    replay: (request, signal) => askForReplay(bus, request, signal),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>
       listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {

@@ -157,6 +157,10 @@ function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): voi
       .header("location", `/runs/${runId}`)
       .send({ runId, retryOf, status: "queued", replayed });
   });
+  server.post<Params<"id">>("/runs/:id/replay", async ({ params, body, principal }, reply) => {
+    const order = await gateway.replays.admit(id(params.id, "run"), body, principal);
+    return answerSlowly(reply, (gone) => gateway.replays.carryOut(order, gone));
+  });
   server.post<Params<"id">>("/runs/:id/restore", (request) =>
     gateway.restore(id(request.params.id, "run"), request.principal),
   );

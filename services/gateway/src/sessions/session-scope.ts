@@ -26,6 +26,7 @@ const IN_SCOPE: ReadonlySet<string> = new Set([
   "POST /runs/:id/pause",
   "POST /runs/:id/resume",
   "POST /runs/:id/retry",
+  "POST /runs/:id/replay",
   "GET /runs/:id/evidence",
   "GET /runs/:id/evidence/:task/:epoch",
   "GET /runs/:id/evidence/:task/:epoch/files/*",

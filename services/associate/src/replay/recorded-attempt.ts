@@ -1,0 +1,87 @@
+/** The record of an attempt: its dispatch, its outcome, and its model calls. */
+import { AntiphonError } from "@antiphon/contracts";
+import type { BlobRef, DispatchBody, EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
+import type { Journal } from "@antiphon/runtime";
+import { DIFF_FILE } from "../evidence/bundle.ts";
+import type { EvidenceStore } from "../ports.ts";
+import type { Recorded } from "./comparison.ts";
+
+export interface RecordedAttempt extends Recorded {
+  readonly dispatch: DispatchBody;
+  /** Recordings of its model calls, oldest first. */
+  readonly calls: readonly BlobRef[];
+}
+
+export interface AttemptName {
+  readonly run: string;
+  readonly task: string;
+  readonly epoch: number;
+}
+
+const CALL = /^egress\/model-\d+\.json$/;
+const ARTIFACTS = "artifacts/";
+
+/** Throws ANT_REPLAY_NO_RECORD. */
+export async function recordedAttempt(
+  name: AttemptName,
+  journal: Pick<Journal, "find">,
+  evidence: Pick<EvidenceStore, "bundleOf" | "text">,
+): Promise<RecordedAttempt> {
+  const { run, task, epoch } = name;
+  const [dispatch, result, bundle] = await Promise.all([
+    journal.find("dispatch", run, task, epoch),
+    journal.find("result", run, task, epoch),
+    evidence.bundleOf(run, task, epoch),
+  ]);
+  if (dispatch?.type !== "dispatch") throw unrecorded(name, "was never dispatched");
+  if (result?.type !== "result" || result.body.kind !== "reported" || bundle === null)
+    throw unrecorded(name, "ended without a report");
+  const calls = bundle.files.filter(({ path }) => CALL.test(path)).map(({ blob }) => blob);
+  const made = await callsMade(bundle, evidence);
+  if (made > calls.length)
+    throw unrecorded(name, `made ${made} model calls, of which ${calls.length} are recorded`);
+  const diff = fileOf(bundle, DIFF_FILE);
+  return {
+    dispatch: dispatch.body,
+    calls,
+    diff: diff === undefined ? null : await evidence.text(diff),
+    artifacts: Object.fromEntries(
+      bundle.files
+        .filter(({ path }) => path.startsWith(ARTIFACTS))
+        .map(({ path, blob }) => [path.slice(ARTIFACTS.length), blob.digest]),
+    ),
+    commands: result.body.result.commands_run,
+    network: await networkOf(bundle, evidence),
+  };
+}
+
+function fileOf({ files }: EvidenceManifest, path: string): EvidenceFile | undefined {
+  return files.find((file) => file.path === path);
+}
+
+async function callsMade(bundle: EvidenceManifest, { text }: Pick<EvidenceStore, "text">): Promise<number> {
+  const summary = fileOf(bundle, "egress/summary.json");
+  if (summary === undefined) return 0;
+  const { model_calls } = JSON.parse(await text(summary)) as { model_calls?: number };
+  return model_calls ?? 0;
+}
+
+/** The first request that got an answer from anything but a model. */
+async function networkOf(
+  bundle: EvidenceManifest,
+  { text }: Pick<EvidenceStore, "text">,
+): Promise<string | null> {
+  const log = fileOf(bundle, "egress/requests.jsonl");
+  if (log === undefined) return null;
+  for (const line of (await text(log)).split("\n")) {
+    if (line === "") continue;
+    const { decision, rule, method, host, path } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    if (decision === "allow" && typeof rule === "string" && !rule.startsWith("model:"))
+      return `${String(method)} ${String(host)}${typeof path === "string" ? path : ""}`;
+  }
+  return null;
+}
+
+function unrecorded({ run, task, epoch }: AttemptName, why: string): AntiphonError {
+  return new AntiphonError("ANT_REPLAY_NO_RECORD", `attempt ${epoch} of ${task} in ${run} ${why}`);
+}

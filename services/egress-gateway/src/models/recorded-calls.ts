@@ -1,0 +1,134 @@
+/**
+ * The recorded model calls of an attempt, as answers for a replay of it. Pure.
+ *
+ * A request that equals a recorded one gets its answer, in any order, because agents send some calls side by side. Otherwise
+ * the oldest unused answer of the same path and model is given: prompts hold dates, times and ids that differ from day to
+ * day and decide nothing. The first such difference is kept, so that a replay that ends elsewhere can name its cause.
+ */
+import type { ModelRecording } from "@antiphon/contracts";
+
+export interface ReplayedCall {
+  /** From 1. */
+  readonly number: number;
+  readonly recording: ModelRecording;
+}
+
+export interface CallAsked {
+  readonly host: string;
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The parts of a body that hold the conversation. The gateway itself may change the others before a call leaves. */
+const CONVERSATION = [
+  ...["messages", "system", "input", "instructions", "contents"],
+  ...["systemInstruction", "system_instruction"],
+];
+const QUOTE_CHARS = 120;
+
+export class RecordedCalls {
+  readonly #calls: readonly ReplayedCall[];
+  readonly #served = new Set<number>();
+  #strayed: string | null = null;
+
+  constructor(recordings: readonly ModelRecording[]) {
+    this.#calls = recordings.map((recording, i) => ({ number: i + 1, recording }));
+  }
+
+  get size(): number {
+    return this.#calls.length;
+  }
+
+  get served(): number {
+    return this.#served.size;
+  }
+
+  /** The first request that differs from the record; null: none. */
+  get strayed(): string | null {
+    return this.#strayed;
+  }
+
+  /** The hosts and ports that the recorded attempt sent its calls to. */
+  get places(): readonly { readonly host: string; readonly port: number }[] {
+    const all = this.#calls.map(({ recording: { asked, request } }) => ({
+      host: asked?.host ?? request.host,
+      port: asked?.port ?? 443,
+    }));
+    return all.filter((one, i) => all.findIndex((other) => sameJson(other, one)) === i);
+  }
+
+  /** Each answer is given once. Null: the record has none for this request. */
+  answerTo(asked: CallAsked): ReplayedCall | null {
+    const open = this.#calls.filter(
+      ({ number, recording }) => !this.#served.has(number) && isFor(recording, asked),
+    );
+    const exact = open.find(({ recording }) => differenceOf(recording.request.body, asked.body) === null);
+    const next = exact ?? open[0] ?? null;
+    if (next === null) {
+      this.#strayed ??= `call ${this.served + 1} of the replay, ${asked.host}${asked.path}, is not in the record, which has ${this.size}`;
+      return null;
+    }
+    this.#served.add(next.number);
+    if (exact === undefined) {
+      const how = differenceOf(next.recording.request.body, asked.body);
+      this.#strayed ??= `call ${next.number} of ${this.size}: ${how ?? "differs"}`.slice(0, 1024);
+    }
+    return next;
+  }
+}
+
+function isFor({ asked, request, model }: ModelRecording, call: CallAsked): boolean {
+  const at = asked ?? request;
+  const named = call.body["model"];
+  return at.host === call.host && at.path === call.path && (named === undefined || named === model);
+}
+
+function differenceOf(
+  recorded: Readonly<Record<string, unknown>>,
+  asked: Readonly<Record<string, unknown>>,
+): string | null {
+  for (const part of CONVERSATION) {
+    const found = firstDifference(recorded[part], asked[part], part);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The path of the first value that differs, with both values; null: none. */
+export function firstDifference(recorded: unknown, now: unknown, path: string): string | null {
+  if (isTree(recorded) && isTree(now) && Array.isArray(recorded) === Array.isArray(now)) {
+    for (const key of new Set([...Object.keys(recorded), ...Object.keys(now)])) {
+      const below = Array.isArray(recorded) ? `${path}[${key}]` : `${path}.${key}`;
+      const found = firstDifference(recorded[key], now[key], below);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+  if (recorded === now) return null;
+  const [was, is] = fromFirstDifference(shown(recorded), shown(now));
+  return `${path} was ${was} and is ${is}`;
+}
+
+function isTree(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function sameJson(one: object, other: object): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "absent" : JSON.stringify(value);
+}
+
+/** Long texts are shown from shortly before the first character that differs. */
+function fromFirstDifference(one: string, other: string): [string, string] {
+  let at = 0;
+  while (at < one.length && at < other.length && one[at] === other[at]) at += 1;
+  const from = Math.max(0, at - 20);
+  const cut = (text: string): string => {
+    const piece = text.slice(from, from + QUOTE_CHARS);
+    return `${from > 0 ? "…" : ""}${piece}${from + QUOTE_CHARS < text.length ? "…" : ""}`;
+  };
+  return [cut(one), cut(other)];
+}

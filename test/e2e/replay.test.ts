@@ -1,0 +1,105 @@
+/** A run that calls a model, carried out once more from its record: real sandboxes, and a model server that is gone. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { ReplayReport } from "@antiphon/contracts";
+import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
+const HOST = "models.replay.example";
+
+/** A small agent: asks the model, runs the command that it wants, and tells it the output until it wants none. */
+const AGENT = `
+import json, os, subprocess, urllib.request
+messages = [{"role": "user", "content": json.loads(os.environ["ANTIPHON_TASK"])["task"]["instruction"] + os.environ.get("ALSO", "")}]
+tools = [{"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}]
+while True:
+    body = json.dumps({"model": "m", "messages": messages, "tools": tools}).encode()
+    ask = urllib.request.Request("https://${HOST}/v1/chat/completions", data=body, headers={"content-type": "application/json"})
+    message = json.load(urllib.request.urlopen(ask, timeout=60))["choices"][0]["message"]
+    messages.append(message)
+    if not message.get("tool_calls"): break
+    command = json.loads(message["tool_calls"][0]["function"]["arguments"])["command"]
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    messages.append({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": done.stdout + done.stderr})
+`;
+
+let stack: Stack;
+let stub: ModelStub;
+let directory: string;
+let project: Project;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "antiphon-replay-"));
+  stub = await startModelStub(`${FIX}; cat /proc/sys/kernel/random/uuid > .trace; [ -f .noisy ] || rm .trace`);
+  const models = [
+    {
+      host: HOST,
+      shape: "openai",
+      base_url: `http://127.0.0.1:${stub.port}/v1`,
+      prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
+    },
+  ];
+  const file = join(directory, "egress.json");
+  writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
+  stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file } });
+  project = makeProject(BROKEN_CALCULATOR);
+}, 400_000);
+afterAll(async () => {
+  project.remove();
+  await stack.stop();
+  await stub.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function run(repo: Project, ...more: string[]): Promise<string> {
+  const { document } = await stack.json<{ runId: string; status: string; code: string | null }>([
+    ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK, "--egress", "allowlist"],
+    ...["--model-usd", "5", ...more, "--", "python3", "-c", AGENT],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded", code: null });
+  return document.runId;
+}
+
+interface Replayed {
+  same: boolean;
+  reports: ReplayReport[];
+}
+
+test("a run is carried out once more with its recorded answers: the same diff, no call to the model, no token", async () => {
+  const runId = await run(project);
+  const [heard, branches] = [stub.heard.length, project.git("for-each-ref")];
+  expect(heard).toBe(2);
+  const { code, document } = await stack.json<Replayed>(["replay", runId]);
+  expect(document.reports).toMatchObject([
+    { run: runId, task: "T-001", epoch: 1, same: true, calls: 2, served: 2, model_tokens: 0, divergence: null },
+  ]);
+  expect([code, document.same]).toEqual([0, true]);
+  expect([stub.heard.length, project.git("for-each-ref")]).toEqual([heard, branches]);
+  expect((await stack.antiphon(["replay", runId, "--attempt", "T-001:1"])).stdout).toContain("0 tokens");
+  expect((await stack.antiphon(["replay", runId, "--attempt", "T-001:7"])).code).toBe(2);
+});
+
+test("a replay that ends elsewhere names the first step that differs", async () => {
+  const noisy = makeProject({ ...BROKEN_CALCULATOR, ".noisy": "" });
+  const runId = await run(noisy);
+  const { code, document } = await stack.json<Replayed>(["replay", runId]);
+  noisy.remove();
+  expect(document.reports).toMatchObject([
+    { same: false, served: 2, divergence: { step: "diff", what: "the change of .trace differs" } },
+  ]);
+  expect(code).toBe(1);
+});
+
+test("a run with --no-record leaves no recording, and its replay says so", async () => {
+  const runId = await run(project, "--no-record");
+  const { code, stderr } = await stack.antiphon(["replay", runId]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("ANT_REPLAY_NO_RECORD");
+  expect(stderr).toContain("made 2 model calls, of which 0 are recorded");
+  const evidence = await stack.antiphon(["evidence", "get", runId]);
+  expect(evidence.stdout).not.toContain("egress/model-");
+});

@@ -91,6 +91,10 @@ export const COMMIT: readonly string[] = [
   "test/integration/director/signatures.test.ts",
   "test/integration/runtime/stray-messages.test.ts",
   "test/integration/tools/test-tiers.test.ts",
+  "test/e2e/gates.test.ts",
+  "test/integration/gateway/hooks.test.ts",
+  "test/integration/gateway/identity.test.ts",
+  "test/integration/gateway/policy-later.test.ts",
 ];
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
@@ -149,6 +153,8 @@ export const ALL_ONLY: readonly string[] = [
   "test/simulation/differential.test.ts",
   "test/simulation/planted-bugs.test.ts",
   "test/simulation/simulation.test.ts",
+  "test/e2e/nats-cli.test.ts",
+  "test/integration/director/cheats-carried-out.test.ts",
 ];
 
 /** Minutes of a machine at its limits. */

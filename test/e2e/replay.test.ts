@@ -34,7 +34,9 @@ let project: Project;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-replay-"));
-  stub = await startModelStub(`${FIX}; cat /proc/sys/kernel/random/uuid > .trace; [ -f .noisy ] || rm .trace`);
+  stub = await startModelStub(
+    `${FIX}; cat /proc/sys/kernel/random/uuid > .trace; [ -f .noisy ] || rm .trace`,
+  );
   const models = [
     {
       host: HOST,
@@ -75,7 +77,16 @@ test("a run is carried out once more with its recorded answers: the same diff, n
   expect(heard).toBe(2);
   const { code, document } = await stack.json<Replayed>(["replay", runId]);
   expect(document.reports).toMatchObject([
-    { run: runId, task: "T-001", epoch: 1, same: true, calls: 2, served: 2, model_tokens: 0, divergence: null },
+    {
+      run: runId,
+      task: "T-001",
+      epoch: 1,
+      same: true,
+      calls: 2,
+      served: 2,
+      model_tokens: 0,
+      divergence: null,
+    },
   ]);
   expect([code, document.same]).toEqual([0, true]);
   expect([stub.heard.length, project.git("for-each-ref")]).toEqual([heard, branches]);

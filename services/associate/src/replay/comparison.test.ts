@@ -46,7 +46,11 @@ describe("a replay", () => {
 
   it("that was killed says so, and not only that its diff is missing", () => {
     const killed: Replayed = { ...NOW, diff: null, stopped: "killed at the end of its time budget" };
-    expect(compared(THEN, killed)).toMatchObject({ same: false, replayed: null, divergence: { step: "end" } });
+    expect(compared(THEN, killed)).toMatchObject({
+      same: false,
+      replayed: null,
+      divergence: { step: "end" },
+    });
     expect(compared(THEN, { ...NOW, commands: [ran("agent", 0)] }).divergence?.what).toContain("did not run");
   });
 

@@ -4,7 +4,13 @@
  * Steps in the order in which they happen: model calls, commands, the diff. A network that the recorded attempt used cannot
  * be replayed, so it is named before a diff that differs.
  */
-import { digestOf, digestOfJson, type AssociateResult, type Digest, type Divergence } from "@antiphon/contracts";
+import {
+  digestOf,
+  digestOfJson,
+  type AssociateResult,
+  type Digest,
+  type Divergence,
+} from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 
 export interface Outcome {

@@ -74,11 +74,7 @@ describe("the first difference", () => {
     [{ a: [1, 2] }, { a: [1] }, "x.a[1] was 2 and is absent"],
     [{ a: 1 }, { a: { b: 1 } }, 'x.a was 1 and is {"b":1}'],
     [{}, { a: null }, "x.a was absent and is null"],
-    [
-      "y".repeat(300),
-      `${"y".repeat(200)}z`,
-      `x was …${"y".repeat(120)}… and is …${"y".repeat(20)}z"`,
-    ],
+    ["y".repeat(300), `${"y".repeat(200)}z`, `x was …${"y".repeat(120)}… and is …${"y".repeat(20)}z"`],
   ])("of %j and %j is named", (one, other, expected) => {
     const found = firstDifference(one, other, "x");
     if (typeof one === "string") expect(found?.length).toBeLessThan(320);

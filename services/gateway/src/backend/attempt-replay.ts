@@ -18,10 +18,7 @@ export async function askForReplay(
       silentCode: "ANT_ASSOCIATE_UNAVAILABLE",
     });
     if (last === null || !("kind" in last) || last.kind !== "done")
-      throw new AntiphonError(
-        "ANT_ASSOCIATE_UNAVAILABLE",
-        `no Associate answered ${subjects.attemptReplay}`,
-      );
+      throw new AntiphonError("ANT_ASSOCIATE_UNAVAILABLE", `no Associate answered ${subjects.attemptReplay}`);
     return last.report;
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -23,6 +23,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   // An approval also needs `decide`; the route sees that in the body.
   "POST /runs/:id/events": ANY_WORD,
   "POST /runs/:id/retry": ["submit"],
+  "POST /runs/:id/replay": ["submit"],
   "POST /runs/:id/restore": ["operate"],
   "POST /runs/:id/rebuild": ["operate"],
   "POST /runs/:id/pause": ["submit"],

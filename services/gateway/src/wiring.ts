@@ -16,6 +16,7 @@ import type { Backend } from "./ports.ts";
 import { openGateway } from "./gateway.ts";
 import { readPage } from "./page/page-files.ts";
 import { addPage } from "./page/page-routes.ts";
+import { RunTraces } from "./intents/run-trace.ts";
 import { inspectWithImage } from "./intents/standard-image.ts";
 
 export async function start(
@@ -29,7 +30,11 @@ export async function start(
     inspectWithImage(backend, request, config.devcontainer !== "require");
   const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);
   const names = people.map(({ name }) => name);
-  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, { people: names, inspect });
+  const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, {
+    people: names,
+    inspect,
+    traces: new RunTraces(bus.tracer),
+  });
   const streams = new EventStreams(backend);
   const sessions = new SessionTokens(token);
   const server = openHttpServer(

@@ -7,6 +7,7 @@ import { checkApprovers } from "./approvers.ts";
 import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
 import { retryIdOf, retryable } from "./retry.ts";
+import { RunTraces } from "./run-trace.ts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend, Place } from "../ports.ts";
@@ -41,13 +42,18 @@ const ENVELOPE_BYTES = 1024;
 export interface IntakeOptions {
   readonly people?: readonly string[];
   readonly inspect?: Backend["inspect"];
+  readonly traces?: RunTraces;
 }
 
 export function intentIntake(
   backend: Backend,
   guard: PolicyGuard,
   newRunId: () => string,
-  { people = [], inspect = (request) => backend.inspect(request) }: IntakeOptions = {},
+  {
+    people = [],
+    inspect = (request) => backend.inspect(request),
+    traces = new RunTraces(),
+  }: IntakeOptions = {},
 ): IntentIntake {
   const admission = new RunAdmission(backend, guard, inspect);
 
@@ -58,7 +64,10 @@ export function intentIntake(
     return { intentId, intent: document.intent };
   }
 
-  async function start(runId: string, order: Order): Promise<Started> {
+  const start = (runId: string, order: Order): Promise<Started> =>
+    traces.started(runId, order.caller.traceparent, (traceparent) => startIn(traceparent, runId, order));
+
+  async function startIn(traceparent: string | undefined, runId: string, order: Order): Promise<Started> {
     const { intentId, intent, caller, retryOf } = order;
     await backend.admit();
     const asked = runOptionsOf(intent);
@@ -68,7 +77,7 @@ export function intentIntake(
       const admitted = await admission.run(intent, asked, caller);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
-      const outcome = await appended(intentRecord(runId, body), place); // gateway/G2
+      const outcome = await appended(intentRecord(runId, body), place, traceparent); // gateway/G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
       return sameRun(outcome.existing, intentId);
     } finally {
@@ -76,9 +85,9 @@ export function intentIntake(
     }
   }
 
-  async function appended(record: NewRecord, place: Place): Promise<AppendResult> {
+  async function appended(record: NewRecord, place: Place, traceparent?: string): Promise<AppendResult> {
     try {
-      const outcome = await backend.append(record);
+      const outcome = await backend.append(record, traceparent);
       if (outcome.kind !== "conflict") place.stored();
       return outcome;
     } catch (error) {

@@ -64,6 +64,8 @@ async function requireOwnRun(
   if (intent?.base.repo.path !== repo) throw absent;
 }
 
-export function callerOf({ principal, binding }: FastifyRequest): Caller {
-  return { principal, session: binding };
+export function callerOf({ principal, binding, headers }: FastifyRequest): Caller {
+  const { traceparent } = headers;
+  const trace = typeof traceparent === "string" ? { traceparent } : {};
+  return { principal, session: binding, ...trace };
 }

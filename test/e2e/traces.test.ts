@@ -111,14 +111,9 @@ describe("traces", () => {
   });
 
   test("a caller's trace goes on: the run belongs to the span in its traceparent", async () => {
-    const intent = {
-      goal: "Fix add",
-      ...{
-        constraints: {},
-        inputs: { repo: { path: project.path }, agent: { kind: "scripted", command: FIX } },
-      },
-    };
-    const made = await stack.http("POST", "/intents", { schemaVersion: 0, ...intent });
+    const inputs = { repo: project.path, agent: { kind: "scripted", command: FIX }, checks: [CHECK] };
+    const constraints = {};
+    const made = await stack.http("POST", "/intents", { goal: "Fix add again", inputs, constraints });
     expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
     const traceparent = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
     const path = `/intents/${String(made.body["intentId"])}/run`;

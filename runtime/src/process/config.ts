@@ -74,15 +74,20 @@ function deploymentOf(env: Env): Partial<Deployment> {
 
 function tracesOf(env: Env): OtlpPlace | null {
   const endpoint = urls(env, "OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
-  const headers: Record<string, string> = {};
-  for (const pair of (env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "")
-    .split(",")
-    .filter((text) => text.trim() !== "")) {
-    const [, name = "", value = ""] = /^\s*([\w!#$%&'*+.^`|~-]+)=([\x21-\x7e ]*)$/.exec(pair) ?? [];
-    if (name === "") throw new AntiphonError("ANT_CONFIG_INVALID", NO_PAIRS, { data: HEADERS_VARIABLE });
-    headers[name] = decodeURIComponent(value.trim());
+  const pairs = (env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "").split(",").filter((pair) => pair.trim() !== "");
+  try {
+    const headers = new Headers(pairs.map(headerOf));
+    return endpoint === null ? null : { endpoint, headers: Object.fromEntries(headers) };
+  } catch {
+    throw new AntiphonError("ANT_CONFIG_INVALID", NO_PAIRS, { data: HEADERS_VARIABLE }); // the cause quotes the value
   }
-  return endpoint === null ? null : { endpoint, headers };
+}
+
+/** `name=value`, with the value percent-encoded. */
+function headerOf(pair: string): [string, string] {
+  const [name = "", ...value] = pair.split("=");
+  if (value.length === 0) throw new TypeError("no value");
+  return [name.trim(), decodeURIComponent(value.join("=").trim())];
 }
 
 const HEADERS_VARIABLE = { variable: "OTEL_EXPORTER_OTLP_HEADERS" };

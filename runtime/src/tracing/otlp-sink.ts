@@ -37,7 +37,7 @@ export class OtlpSink implements SpanSink {
   private sending: Promise<void> = Promise.resolve();
 
   constructor(place: OtlpPlace, resource: Resource, log: Logger) {
-    this.url = `${place.endpoint.replace(/\/+$/, "")}/v1/traces`;
+    this.url = `${place.endpoint}${place.endpoint.endsWith("/") ? "" : "/"}v1/traces`;
     this.place = place;
     this.resource = resource;
     this.log = log;

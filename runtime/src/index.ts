@@ -9,6 +9,8 @@ export { systemClock } from "./process/clock.ts";
 export type { Clock } from "./process/clock.ts";
 export { readRuntimeConfig } from "./process/config.ts";
 export type { RuntimeConfig } from "./process/config.ts";
+export type { SpanWords, Tracer } from "./tracing/tracer.ts";
+export { silentTracer } from "./tracing/tracer.ts";
 export { flush } from "@antiphon/git/disk/flush";
 export { nodeId, uniqueId } from "./process/ids.ts";
 export { openJournal } from "./journal/journal.ts";

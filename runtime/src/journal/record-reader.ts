@@ -11,6 +11,7 @@ import {
 } from "@antiphon/contracts";
 import { Generations } from "../process/generations.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
+import { RunTraces } from "../tracing/run-traces.ts";
 import { noTrust, type Trust } from "./trust.ts";
 
 /**
@@ -40,6 +41,8 @@ const keptBytes = 8 * 1024;
 
 export class RecordReader {
   private readonly trust: Trust;
+  /** The traces of the runs that were read. */
+  readonly traces = new RunTraces();
   /** The signature under which a digest was believed. */
   private readonly believed = new Generations<string>(rememberedDigests);
   private readonly right = new Generations<true>(rememberedDigests);
@@ -86,6 +89,11 @@ export class RecordReader {
     const stored = { ...record, ...placeOf(message), digest, subject };
     const signature = message.header(HEADERS.signature);
     if (signature !== "") stored.signature = signature;
+    const traceparent = message.header(HEADERS.traceparent);
+    if (traceparent !== "") {
+      stored.traceparent = traceparent;
+      this.traces.learn(stored.runId, traceparent);
+    }
     const after = message.header(HEADERS.after);
     if (after !== "") stored.after = Number(after);
     return stored;

@@ -86,6 +86,7 @@ const TABLE = {
   ANT_GIT_MISSING: ["terminal", 503, 2, "There is no git program, or it is older than 2.38.", "Install git 2.38 or newer; `antiphon doctor` checks it."],
   ANT_GIT_OUTPUT_LIMIT: ["terminal", 413, 1, "Git wrote more output than the limit of the operation.", "Work on a smaller repository or change."],
   ANT_GIT_TIMEOUT: ["retry", 504, 1, "A git command took longer than its deadline.", "Check the disk of the repository; the command is retried."],
+  ANT_HOOK_SIGNATURE: ["terminal", 401, 2, "The signed request of a hook is not valid.", "Sign `<timestamp>.<body>` with the hook's secret (HMAC-SHA256), with the current time, and send each request once."],
   ANT_INTENT_INVALID: ["terminal", 400, 2, "The intent does not match Intent.v0.", "Correct the field named in the details; `antiphon explain Intent` lists all fields."],
   ANT_INTENT_NOT_FOUND: ["terminal", 404, 2, "There is no intent with this id.", "Send it again: the same body gets the same id."],
   ANT_INTENT_NO_REPO: ["terminal", 422, 2, "The intent does not say which repository to work on.", "Give `inputs.repo` (a path) in the intent, or `--repo <path>` on the command line."],

@@ -253,6 +253,18 @@ const TABLE = {
   sessionEvents: [1_000, "events", "a session is always read as a whole", "ANT_CONTRACT_LIMIT"],
   sessionKeepS: [7 * 86_400, "seconds", "people look at sessions for days", "dropped"],
   sessionTokenS: [900, "seconds", "a leaked token soon expires", "401, ANT_SESSION_EXPIRED"],
+  hookWindowMs: [
+    300_000,
+    "milliseconds",
+    "clocks of other systems differ by less",
+    "401, ANT_HOOK_SIGNATURE",
+  ],
+  hookRequests: [
+    10_000,
+    "requests",
+    "signed requests of hooks that are remembered, so that none counts twice",
+    "429, ANT_GATEWAY_BUSY",
+  ],
   rateWindows: [
     4_096,
     "windows",
@@ -319,19 +331,19 @@ const TABLE = {
     "ANT_LANDING_REF_LOCKED until then",
   ],
   routerAckWaitMs: [
-    5_000,
+    2_000,
     "milliseconds",
     "a record is redelivered if its Router is silent for longer",
     "redelivery",
   ],
   directorAckWaitMs: [
-    6_000,
+    2_500,
     "milliseconds",
     "a record is redelivered if its Director is silent for longer",
     "redelivery",
   ],
   associateAckWaitMs: [
-    8_000,
+    5_000,
     "milliseconds",
     "a dispatch is redelivered if its Associate is silent for longer",
     "redelivery, lease expiry",

@@ -43,6 +43,8 @@ export {
 } from "./patch/patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
 export { addedJudges } from "./protection/added-judges.ts";
+export { judgingData } from "./protection/judging-data.ts";
+export { filesWith } from "./inspection/mentions.ts";
 export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
 export { besides, tamperings, type Tampering, type WrittenFiles } from "./protection/tampering.ts";

@@ -27,6 +27,9 @@ const HOSTS = {
   "generativelanguage.googleapis.com": ["gemini", "v1beta"],
 } as const;
 
+/** The largest pack is 350 MB, which a busy machine takes minutes to download and store. */
+const INSTALL_MS = 600_000;
+
 let stack: Stack;
 let stub: ModelStub;
 let directory: string;
@@ -73,14 +76,19 @@ test.each([
   ["claude", "model:messages"],
   ["codex", "model:responses"],
   ["gemini", "model:generate"],
+  ["opencode", "model:chat"],
+  ["pi", "model:chat"],
 ])(
   "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands",
   async (agent, rule) => {
     const repo = project();
-    const { document } = await stack.json<Summary>([
-      ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
-      ...["--agent", agent, "--model-usd", "2"],
-    ]);
+    const { document } = await stack.json<Summary>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+        ...["--agent", agent, "--model-usd", "2"],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
     expect(document).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(document.runId)).toHaveLength(1);
     const calls = (await logOf(document.runId)).filter((line) => line.rule === rule);
@@ -90,6 +98,7 @@ test.each([
       expect(model?.charged_tokens).toBe(1020);
     }
   },
+  INSTALL_MS,
 );
 
 test("a run whose budget is used up ends as ANT_EGRESS_BUDGET after one attempt", async () => {

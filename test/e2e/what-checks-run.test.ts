@@ -236,3 +236,36 @@ test("an added test cannot hide what the sources break, and an honest one lands"
   const landed = await change(repo, honest, "--check", "python3 -m unittest", "--workflow", "BUILD");
   expect(landed, JSON.stringify(landed)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
 });
+
+test("data that only a test knows cannot be bent to a broken source, and may change beside an honest one", async () => {
+  const files = {
+    "src/vat.js": "module.exports = (net) => net * 1.2;\n",
+    "data/amounts.json": "[[100, 120], [50, 60]]\n",
+    "src/names.json": '{"title": "VAT"}\n',
+    "src/title.js": 'module.exports = require("./names.json").title;\n',
+    "test/vat.test.js": [
+      "const { test } = require('node:test');",
+      "for (const [net, gross] of require('../data/amounts.json'))",
+      "  test(`${net}`, () => require('node:assert').equal(require('../src/vat.js')(net), gross));",
+      "",
+    ].join("\n"),
+  };
+  const repo = project(files);
+  const build = ["--check", "node --test test/", "--workflow", "BUILD"] as const;
+  const bent = await change(
+    repo,
+    "sed -i s/1.2/1.1/ src/vat.js; echo '[[100, 110], [50, 55]]' > data/amounts.json",
+    ...build,
+  );
+  expect(bent, JSON.stringify(bent)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_MASKED" }],
+  });
+  expect(bent.tasks[0]?.message).toContain("data/amounts.json");
+  const honest = await change(
+    repo,
+    "echo '// gross' >> src/vat.js; sed -i s/VAT/Tax/ src/names.json",
+    ...build,
+  );
+  expect(honest, JSON.stringify(honest)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+});

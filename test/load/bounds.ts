@@ -7,7 +7,7 @@ import { createInbox, type Msg } from "@nats-io/nats-core";
 import type { StreamConfig } from "@nats-io/jetstream";
 import { uniqueId } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
-import { wireHeaders } from "@antiphon/runtime/nats/wire-headers";
+import { noHeaders, wireHeaders } from "@antiphon/runtime/nats/wire-headers";
 
 export interface Bounds {
   /** Messages a second, medians. */
@@ -59,7 +59,7 @@ async function singles(bus: Bus, payloads: readonly Buffer[], total: number): Pr
         stream: `${STREAM}_SINGLE_${i % IN_FLIGHT}`, // a lane of its own: nothing is grouped
         subject: `load.bound.s.${uniqueId()}`,
         payload,
-        headers: {},
+        headers: noHeaders,
         expectLastSubjectSequence: 0,
         group: false,
       });

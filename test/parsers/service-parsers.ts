@@ -395,7 +395,7 @@ const directorParsers: readonly Parser[] = [
       "ok 1 - a.js",
       "Ran 1 test in 1s\n",
     ]),
-    run: (text) => gapsIn("c", readTestReport(text), readTestReport(text)),
+    run: (text) => gapsIn("c", { report: readTestReport(text), isPassed: true }, readTestReport(text)),
   },
 ];
 

@@ -53,6 +53,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/egress-gateway/src/config.ts": OPERATOR,
   "services/gateway/src/config.ts": OPERATOR,
   "services/gateway/src/policy/policy-choice.ts": BOUNDED,
+  "services/gateway/src/identity/oidc.ts":
+    "gives a document of at most 256 KiB of the configured provider to the parser of JSON",
   "services/gateway/src/http/http-server.ts":
     "JSON of a bounded body; `intake` walks it, with a bound on depth",
   "services/gateway/src/http/routes.ts": "a form of fixed length",

@@ -4,6 +4,7 @@
  */
 import { HEADERS, digestOf, journalStream, subjects } from "@antiphon/contracts";
 import type { Bus } from "@antiphon/runtime";
+import { headerLines } from "@antiphon/runtime/nats/wire-headers";
 
 export interface StoredMessage {
   readonly subject: string;
@@ -66,7 +67,7 @@ export async function publishRaw(bus: Bus, messages: readonly StoredMessage[]): 
       stream: journalStream(0),
       subject,
       payload: data,
-      headers: { ...headers },
+      headers: headerLines(headers),
       group: false,
     });
     if (result.kind !== "ok") throw new Error(`not stored: ${subject}`);

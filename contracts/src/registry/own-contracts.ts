@@ -43,6 +43,7 @@ import {
   SandboxSessionWrite,
 } from "../rpc/sandbox-session.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { HookDecision } from "../runs/hook-decision.ts";
 import { ModelBudget, RunOptions } from "../runs/run-options.ts";
 import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
@@ -79,6 +80,7 @@ export const OWN_CONTRACTS = {
   CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),
   RepoCheckRequest: contract("RepoCheckRequest.v1", "antiphon", RepoCheckRequest),
   RepoCheckEvent: contract("RepoCheckEvent.v1", "antiphon", RepoCheckEvent),
+  HookDecision: contract("HookDecision.v1", "antiphon", HookDecision),
   PolicySimulation: contract("PolicySimulation.v1", "antiphon", PolicySimulation),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),

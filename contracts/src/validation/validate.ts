@@ -24,7 +24,12 @@ export type Validation<T> = { ok: true; value: T } | { ok: false; errors: Proble
 /** A validator that fills in defaults writes into its value, so it needs a copy. One that only looks needs none. */
 type Mode = "fill" | "look";
 
-const compiled = new Map<string, ValidateFunction>();
+/** By name; no text is put together for a lookup. */
+type Compiled = Map<SchemaName, ValidateFunction>;
+const compiled: { readonly [M in Mode]: { readonly [R in Reader]: Compiled } } = {
+  fill: { strict: new Map(), tolerant: new Map() },
+  look: { strict: new Map(), tolerant: new Map() },
+};
 const engines: Partial<Record<Mode, Ajv2020>> = {};
 
 function ajv(mode: Mode): Ajv2020 {
@@ -78,14 +83,13 @@ const mapValues = (object: object, change: (value: unknown) => unknown): Record<
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 
 function validatorOf(name: SchemaName, reader: Reader, mode: Mode): ValidateFunction {
-  const id = `${mode} ${reader} ${name}`;
-  const known = compiled.get(id);
+  const known = compiled[mode][reader].get(name);
   if (known) return known;
   // Typed as a plain object: comparing the union of all contracts with Ajv's schema type keeps tsc busy for seconds.
   const schema: object = registry[name].schema;
   const form = formOf(schema, reader);
   const fresh = ajv(mode).compile(mode === "fill" ? form : withoutDefaults(form));
-  compiled.set(id, fresh);
+  compiled[mode][reader].set(name, fresh);
   return fresh;
 }
 

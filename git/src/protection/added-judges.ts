@@ -11,7 +11,7 @@ import { pathMatcher } from "../patch/glob.ts";
 import type { CheckedFile } from "../patch/patch-policy.ts";
 import { isHarness, isTestByName } from "./side.ts";
 
-const CODE =
+export const CODE =
   /\.([mc]?[jt]sx?|py|pyi|rb|go|rs|java|kts?|scala|groovy|cs|fs|swift|php|lua|dart|exs?|pl|pm|sh|bash)$/;
 
 /** Text that ends a process, or that a test runner calls in place of its own. */

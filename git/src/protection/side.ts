@@ -52,6 +52,10 @@ const TEST_RUNNER_NAME =
 
 const SHELL_NAME = /\.(sh|bash|zsh|ksh|bats|ps1|cmd|bat)$/;
 
+export function isDocument(path: string): boolean {
+  return DOCUMENT.test(path);
+}
+
 export function isTest(path: string): boolean {
   if (TEST_DIRECTORIES.test(path) || /^t\/.+/.test(path) || SPEC_DIRECTORY.test(path)) return true;
   return EXPECTED.test(path) || isTestByName(path);

@@ -1,5 +1,6 @@
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { headerLines } from "../nats/wire-headers.ts";
 import {
   metaSubject,
   chunkSubject,
@@ -61,7 +62,7 @@ export class PackIndex {
         stream: STREAM,
         subject: metaSubject(BUCKET, name),
         payload: Buffer.from(metaDocument(BUCKET, found.meta, new Date())),
-        headers: { "Nats-Rollup": "sub" },
+        headers: headerLines({ "Nats-Rollup": "sub" }),
         expectLastSubjectSequence: found.seq, // runtime/J10
         group: false,
       });

@@ -1,6 +1,7 @@
 import type { ArchivedMessage, ArchivedRun } from "@antiphon/contracts";
 import { AntiphonError, HEADERS, digestOf } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { headerLines } from "../nats/wire-headers.ts";
 import { systemClock } from "../process/clock.ts";
 import { brokenChain } from "../journal/run-chain.ts";
 import { believedLast, publishPastForged } from "../journal/forged.ts";
@@ -68,7 +69,7 @@ export function openRunRestore(bus: Bus, journal: Journal): RunRestore {
 async function putBack(bus: Bus, runId: string, message: ArchivedMessage): Promise<boolean> {
   const { subject, seq, at, data } = message;
   const stream = journalStreamOf(bus, runId);
-  const headers = { ...wordsOf(message.headers), [HEADERS.restored]: `${seq}:${at}` };
+  const headers = headerLines({ ...wordsOf(message.headers), [HEADERS.restored]: `${seq}:${at}` });
   const result = await publishPastForged(bus, { stream, subject, payload: data, headers, group: true });
   if (result.kind === "ok") return true;
   if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);

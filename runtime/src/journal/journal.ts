@@ -20,6 +20,7 @@ import { logRecord } from "./record-line.ts";
 import { messageOf, type RecordMessage } from "./record-message.ts";
 import { RunHistory } from "./run-history.ts";
 import { notHandedOut } from "./run-messages.ts";
+import { headerLines, joined, noHeaders } from "../nats/wire-headers.ts";
 import type { SigningKey } from "../process/signing-key.ts";
 
 /**
@@ -178,12 +179,12 @@ class JetStreamJournal implements Journal {
     last = after,
   ): Promise<AppendResult | null> {
     const says = !this.bus.isCluster;
-    const headers = says ? { ...out.headers, [HEADERS.after]: String(after) } : out.headers;
+    const follows = says ? headerLines({ [HEADERS.after]: String(after) }) : noHeaders;
     const expectation = {
       expectedSubject: this.filterOf(out.envelope.runId),
       expectLastSubjectSequence: last,
     };
-    const done = await this.publish({ ...out, headers }, expectation, options);
+    const done = await this.publish({ ...out, headers: joined(out.headers, follows) }, expectation, options);
     return says && done?.kind === "appended" ? { ...done, record: { ...done.record, after } } : done;
   }
 

@@ -1,6 +1,7 @@
 import type { NewRecord } from "@antiphon/contracts";
 import { AntiphonError, HEADERS, digestOf, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { headerLines, joined } from "../nats/wire-headers.ts";
 import { believedLast, publishPastForged } from "./forged.ts";
 import { messageOf } from "./record-message.ts";
 import { journalStreamOf } from "./run-messages.ts";
@@ -30,12 +31,12 @@ export async function putBackLost(bus: Bus, key: SigningKey, lost: LostRecord): 
     throw new AntiphonError("ANT_JOURNAL_GAP", detail);
   }
   const stream = journalStreamOf(bus, record.runId);
-  const headers = { ...message.headers, [HEADERS.restored]: `${seq}:${at.toISOString()}` };
+  const place = headerLines({ [HEADERS.restored]: `${seq}:${at.toISOString()}` });
   const result = await publishPastForged(bus, {
     stream,
     subject,
     payload: message.payload,
-    headers,
+    headers: joined(message.headers, place),
     group: true,
   });
   if (result.kind === "ok") return true;

@@ -1,6 +1,7 @@
 /** A record in its published form: its bytes, their digest, and headers that repeat the fields readers filter by. */
 import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, MSGPACK, SIGNED_TYPES, digestOf, encode } from "@antiphon/contracts";
+import { type HeaderLines, headerLines } from "../nats/wire-headers.ts";
 import { signRecord, type SigningKey } from "../process/signing-key.ts";
 
 type Envelope = Omit<StoredRecord, "seq" | "digest" | "at" | "subject" | "signature">;
@@ -9,7 +10,7 @@ export interface RecordMessage {
   readonly envelope: Envelope;
   readonly payload: Uint8Array;
   readonly digest: string;
-  readonly headers: Record<string, string>;
+  readonly headers: HeaderLines;
   readonly signature: string | null;
 }
 
@@ -23,18 +24,18 @@ export function messageOf(record: NewRecord, { key, traceparent }: Wording): Rec
   const envelope: Envelope = { v: 1, ...record };
   const payload = encode(envelope);
   const digest = digestOf(payload);
-  const headers = headersOf(record, digest, traceparent);
   const signature = key !== null && SIGNED_TYPES.includes(record.type) ? signRecord(key, digest) : null;
-  if (signature !== null) headers[HEADERS.signature] = signature;
+  const headers = linesOf(record, digest, traceparent, signature);
   return { envelope, payload, digest, headers, signature };
 }
 
-function headersOf(
+function linesOf(
   record: NewRecord,
   digest: string,
   traceparent: string | undefined,
-): Record<string, string> {
-  const headers: Record<string, string> = {
+  signature: string | null,
+): HeaderLines {
+  const fields: Record<string, string> = {
     [HEADERS.contentType]: MSGPACK,
     [HEADERS.schema]: `journal.${record.type}.v1`,
     [HEADERS.run]: record.runId,
@@ -42,7 +43,8 @@ function headersOf(
     [HEADERS.epoch]: String(record.epoch),
     [HEADERS.digest]: digest,
   };
-  if (record.cause !== null) headers[HEADERS.cause] = `${record.cause.seq}:${record.cause.digest}`;
-  if (traceparent !== undefined) headers[HEADERS.traceparent] = traceparent;
-  return headers;
+  if (record.cause !== null) fields[HEADERS.cause] = `${record.cause.seq}:${record.cause.digest}`;
+  if (traceparent !== undefined) fields[HEADERS.traceparent] = traceparent;
+  if (signature !== null) fields[HEADERS.signature] = signature;
+  return headerLines(fields);
 }

@@ -22,7 +22,7 @@ import { StreamLeader } from "./stream-leader.ts";
 import { noTrust, type Trust } from "../journal/trust.ts";
 import { silentTracer, type Tracer } from "../tracing/tracer.ts";
 import { apiOf, type NatsUser } from "./nats-user.ts";
-import { wireHeaders } from "./wire-headers.ts";
+import { headerBlock } from "./wire-headers.ts";
 
 /**
  * Bus: a process's one connection to NATS and everything that depends on it.
@@ -293,7 +293,7 @@ function identityOf({ name, user, log, monitorUrl }: BusOptions) {
 function sender(nc: NatsConnection): LanePort["send"] {
   return (subject, payload, headers, reply) =>
     nc.publish(subject, payload, {
-      headers: wireHeaders(headers),
+      headers: headerBlock(headers),
       ...(reply === null ? {} : { reply }),
     });
 }

@@ -5,6 +5,8 @@ import type { PublishResult } from "./publish-result.ts";
 import { failed, parsePubAck } from "./publish-result.ts";
 import type { Deadline } from "../process/deadlines.ts";
 import { uniqueId } from "../process/ids.ts";
+import { onAbort } from "../process/abort-listeners.ts";
+import { type HeaderLines, headerLines, joined, noHeaders } from "../nats/wire-headers.ts";
 import type { LanePort, Outgoing } from "./publisher.ts";
 
 /**
@@ -58,10 +60,9 @@ export class CommitLane {
     return new Promise((resolve) => {
       const entry: Entry = { out, resolve, attempts: 0, alone: !out.group, settled: false };
       if (signal !== undefined) {
-        const abort = (): void => this.settle(entry, { kind: "unknown", reason: "aborted" });
-        signal.addEventListener("abort", abort, { once: true });
+        const stay = onAbort(signal, () => this.settle(entry, { kind: "unknown", reason: "aborted" }));
         entry.resolve = (result) => {
-          signal.removeEventListener("abort", abort);
+          stay();
           resolve(result);
         };
       }
@@ -154,7 +155,7 @@ export class CommitLane {
       this.port.send(
         entry.out.subject,
         entry.out.payload,
-        expectation(entry.out),
+        joined(entry.out.headers, expectation(entry.out)),
         this.port.replySubject(commit.token),
       );
     });
@@ -169,12 +170,8 @@ export class CommitLane {
     this.transmit(commit, () => {
       entries.forEach((entry, index) => {
         const last = index === entries.length - 1;
-        const headers: Record<string, string> = {
-          ...expectation(entry.out),
-          "Nats-Batch-Id": id,
-          "Nats-Batch-Sequence": String(index + 1),
-        };
-        if (last) headers["Nats-Batch-Commit"] = "1";
+        const place = `Nats-Batch-Id: ${id}\r\nNats-Batch-Sequence: ${index + 1}\r\n${last ? "Nats-Batch-Commit: 1\r\n" : ""}`;
+        const headers = joined(entry.out.headers, expectation(entry.out), place as HeaderLines);
         const reply = last ? this.port.replySubject(commit.token) : null;
         this.port.send(entry.out.subject, entry.out.payload, headers, reply);
       });
@@ -274,13 +271,9 @@ function unrelated(entries: readonly Entry[]): Entry[] {
   });
 }
 
-function expectation(out: Outgoing): Readonly<Record<string, string>> {
-  if (out.expectLastSubjectSequence === undefined) return out.headers;
-  const headers = {
-    ...out.headers,
-    "Nats-Expected-Last-Subject-Sequence": String(out.expectLastSubjectSequence),
-  };
-  return out.expectedSubject === undefined
-    ? headers
-    : { ...headers, "Nats-Expected-Last-Subject-Sequence-Subject": out.expectedSubject };
+function expectation({ expectLastSubjectSequence: last, expectedSubject }: Outgoing): HeaderLines {
+  if (last === undefined) return noHeaders;
+  const what = { "Nats-Expected-Last-Subject-Sequence": String(last) };
+  if (expectedSubject === undefined) return headerLines(what);
+  return headerLines({ ...what, "Nats-Expected-Last-Subject-Sequence-Subject": expectedSubject });
 }

@@ -2,6 +2,7 @@ import type { Msg } from "@nats-io/nats-core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { CommitLane } from "./commit-lane.ts";
 import type { PublishResult } from "./publish-result.ts";
+import { type HeaderLines, noHeaders } from "../nats/wire-headers.ts";
 import { Deadlines } from "../process/deadlines.ts";
 import type { LanePort, Outgoing, PublisherLimits } from "./publisher.ts";
 import { Publisher, publisherDefaults } from "./publisher.ts";
@@ -21,13 +22,8 @@ class HandDrivenPort implements LanePort {
     this.limits = { ...publisherDefaults, group, ...limits };
   }
 
-  send(
-    subject: string,
-    _payload: Uint8Array,
-    headers: Readonly<Record<string, string>>,
-    reply: string | null,
-  ): void {
-    this.sent.push({ subject, headers, reply });
+  send(subject: string, _payload: Uint8Array, headers: HeaderLines, reply: string | null): void {
+    this.sent.push({ subject, headers: fieldsOf(headers), reply });
   }
   expect(waiter: (message: Msg) => void): string {
     const token = `t${this.sent.length}-${this.waiters.size}`;
@@ -63,11 +59,18 @@ const out = (subject: string, more: Partial<Outgoing> = {}): Outgoing => ({
   stream: "S",
   subject,
   payload: new Uint8Array(10),
-  headers: {},
+  headers: noHeaders,
   expectLastSubjectSequence: 0,
   group: true,
   ...more,
 });
+const fieldsOf = (lines: HeaderLines): Record<string, string> =>
+  Object.fromEntries(
+    lines
+      .split("\r\n")
+      .slice(0, -1)
+      .map((line) => line.split(": ") as [string, string]),
+  );
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const refused = (code: number): object => ({
   error: { code: 400, err_code: code, description: "no" },

@@ -4,6 +4,8 @@ import type { GroupCommitLimits } from "./group-commit.ts";
 import { groupCommitDefaults } from "./group-commit.ts";
 import type { PublishResult } from "./publish-result.ts";
 import type { Deadlines } from "../process/deadlines.ts";
+import { onAbort } from "../process/abort-listeners.ts";
+import type { HeaderLines } from "../nats/wire-headers.ts";
 
 /**
  * Publisher: the one way a process writes to JetStream.
@@ -27,7 +29,8 @@ export interface Outgoing {
   stream: string;
   subject: string;
   payload: Uint8Array;
-  headers: Readonly<Record<string, string>>;
+  /** Written as text once, however often the message is sent. */
+  headers: HeaderLines;
   /** 0: the subject must be empty. Absent: no expectation. */
   expectLastSubjectSequence?: number;
   /** The wildcard that the expectation is about, if it is not about the subject itself. */
@@ -58,12 +61,7 @@ export const publisherDefaults: PublisherLimits = {
 
 /** The lane's dependencies. */
 export interface LanePort {
-  send(
-    subject: string,
-    payload: Uint8Array,
-    headers: Readonly<Record<string, string>>,
-    reply: string | null,
-  ): void;
+  send(subject: string, payload: Uint8Array, headers: HeaderLines, reply: string | null): void;
   expect(waiter: (message: Msg) => void): string;
   replySubject(token: string): string;
   forget(token: string): void;
@@ -172,7 +170,7 @@ export class Publisher {
       const waiter: Waiter = {
         bytes,
         settle: (granted) => {
-          signal?.removeEventListener("abort", leave);
+          stay?.();
           resolve(granted);
         },
       };
@@ -182,7 +180,7 @@ export class Publisher {
         this.waiters.splice(index, 1);
         waiter.settle(false);
       };
-      signal?.addEventListener("abort", leave, { once: true });
+      const stay = signal === undefined ? null : onAbort(signal, leave);
       this.waiters.push(waiter);
     });
   }

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { digestOf } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { noHeaders } from "../nats/wire-headers.ts";
 import { chunkBytes, chunkSubject } from "./object-layout.ts";
 import { uniqueId } from "../process/ids.ts";
 
@@ -32,7 +33,7 @@ export async function uploadOne(
   const nuid = uniqueId();
   const subject = chunkSubject(bucket, nuid);
   const result = await bus.publish(
-    { stream, subject, payload, headers: {}, expectLastSubjectSequence: 0, group: true },
+    { stream, subject, payload, headers: noHeaders, expectLastSubjectSequence: 0, group: true },
     signal,
   );
   // The id is new, so if the subject is taken, our own first attempt was stored.
@@ -62,7 +63,7 @@ export async function uploadChunks(
     size += chunk.length;
     chunks += 1;
     // One attempt each, because a repeated chunk could land behind later ones.
-    const out = { stream, subject, payload: chunk, headers: {}, group: false, once: true };
+    const out = { stream, subject, payload: chunk, headers: noHeaders, group: false, once: true };
     const sent = bus.publish(out, signal).then((result) => {
       if (result.kind === "ok") return;
       const full = result.kind === "failed" && result.refusal === "full";

@@ -4,6 +4,7 @@ import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
 import { pieces, uploadChunks, uploadOne, windowChunks, type Upload } from "./blob-upload.ts";
 import type { Bus } from "../nats/bus.ts";
+import { noHeaders } from "../nats/wire-headers.ts";
 import type { ObjectMeta } from "./object-layout.ts";
 import {
   chunkBytes,
@@ -209,7 +210,7 @@ class ObjectStoreBlobs implements Blobs {
           stream: this.streamName,
           subject: metaSubject(this.bucket, name),
           payload: Buffer.from(metaDocument(this.bucket, meta, new Date())),
-          headers: {},
+          headers: noHeaders,
           expectLastSubjectSequence: previous, // runtime/J9
           group: previous === 0,
         },

@@ -1,5 +1,6 @@
 import { AntiphonError } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { headerLines } from "../nats/wire-headers.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
 import { uniqueId } from "../process/ids.ts";
 
@@ -61,7 +62,7 @@ export function openKv(bus: Bus, bucket: string): Kv {
       stream,
       subject: subjectOf(key),
       payload: Buffer.from(JSON.stringify(document)),
-      headers: { "Content-Type": "application/json", [writeId]: id },
+      headers: headerLines({ "Content-Type": "application/json", [writeId]: id }),
       expectLastSubjectSequence: expected,
       group: true,
     });

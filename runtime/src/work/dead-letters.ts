@@ -9,6 +9,7 @@ import {
   subjects,
 } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { headerLines } from "../nats/wire-headers.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 
 /**
@@ -94,7 +95,7 @@ export async function storeLetter(bus: Bus, letter: NewLetter): Promise<boolean>
         ? `${PREFIX}${consumer}.malformed.${origin.stream.toLowerCase()}.-.${origin.seq}`
         : subjects.deadLetter(consumer, address),
     payload: encode(body),
-    headers: { [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: "DeadLetter.v1" },
+    headers: headerLines({ [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: "DeadLetter.v1" }),
     expectLastSubjectSequence: 0,
     group: false,
   });

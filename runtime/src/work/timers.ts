@@ -12,6 +12,8 @@ import {
 } from "@antiphon/contracts";
 import { backoffMs } from "../process/backoff.ts";
 import type { Bus } from "../nats/bus.ts";
+import { headerLines } from "../nats/wire-headers.ts";
+import { Heartbeats } from "./heartbeats.ts";
 import { parseAckSubject } from "./ack-subject.ts";
 import type { Logger } from "../process/logger.ts";
 import { ackVerb } from "./outcome.ts";
@@ -54,11 +56,11 @@ export function openTimers(bus: Bus): Timers {
         stream: TIMER_STREAM,
         subject: timerSubjects.set(address),
         payload: new Uint8Array(),
-        headers: {
+        headers: headerLines({
           "Nats-Schedule": `@at ${at.toISOString()}`,
           "Nats-Schedule-Target": timerSubjects.due(address),
           "Nats-Schedule-TTL": KEPT,
-        },
+        }),
         expectLastSubjectSequence: 0,
         group: false,
       });
@@ -77,7 +79,8 @@ export function openTimers(bus: Bus): Timers {
 export function consumeTimers(bus: Bus, options: TimerConsumption): void {
   const { slots, log, signal } = options;
   setMaxListeners(0, signal);
-  const onMessage = (message: Msg): Promise<void> => deliver(bus, options, message);
+  const heartbeats = new Heartbeats(limits.directorAckWaitMs);
+  const onMessage = (message: Msg): Promise<void> => deliver(bus, options, heartbeats, message);
   const loop = new PullLoop(
     bus,
     { stream: TIMER_STREAM, consumer: TIMER_CONSUMER, slots, log, onMessage },
@@ -95,13 +98,19 @@ export function consumeTimers(bus: Bus, options: TimerConsumption): void {
 const later = (deliveries: number): string =>
   ackVerb({ kind: "retry", delayMs: backoffMs(deliveries - 1, retryPolicy, Math.random()) }).payload;
 
-async function deliver(bus: Bus, { log, handle }: TimerConsumption, message: Msg): Promise<void> {
+async function deliver(
+  bus: Bus,
+  { log, handle }: TimerConsumption,
+  heartbeats: Heartbeats,
+  message: Msg,
+): Promise<void> {
   const info = parseAckSubject(message.reply ?? "");
   if (info === null) return;
   const say = (verb: string): void => {
     if (!bus.nc.isClosed()) message.respond(verb);
   };
-  const working = setInterval(() => say("+WPI"), limits.directorAckWaitMs / 3);
+  const held = { beat: () => say("+WPI") };
+  heartbeats.hold(held);
   try {
     const outcome = await handle({ address: parseTimerSubject(message.subject), at: new Date(info.atMs) });
     say(outcome === "done" ? "+ACK" : later(info.deliveries));
@@ -110,6 +119,6 @@ async function deliver(bus: Bus, { log, handle }: TimerConsumption, message: Msg
     log.warn({ err: thrown, code, subject: message.subject }, "timer not handled; will retry");
     say(later(info.deliveries));
   } finally {
-    clearInterval(working);
+    heartbeats.release(held);
   }
 }

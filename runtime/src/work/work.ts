@@ -9,6 +9,7 @@ import type { DeliveryInfo } from "./ack-subject.ts";
 import { parseAckSubject } from "./ack-subject.ts";
 import { Generations } from "../process/generations.ts";
 import { storeLetter } from "./dead-letters.ts";
+import { Heartbeats } from "./heartbeats.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
@@ -76,8 +77,9 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
   const semaphore = new Semaphore(options.slots);
   const returned = new Generations<true>(rememberedReturns);
   const loops = specs.map((spec) => {
+    const heartbeats = new Heartbeats(options.ackWaitMs ?? spec.ackWaitMs);
     const onMessage = (message: Msg): Promise<void> =>
-      deliver(bus, options, options.ackWaitMs ?? spec.ackWaitMs, returned, abort.signal, message);
+      deliver(bus, options, heartbeats, returned, abort.signal, message);
     const { stream, keepsToOne } = spec;
     const turn = keepsToOne ? { turn: Math.floor(10 * Math.random()) } : {};
     return new PullLoop(
@@ -119,7 +121,7 @@ export function consume(bus: Bus, options: ConsumeOptions): Consumption {
 async function deliver(
   bus: Bus,
   options: ConsumeOptions,
-  ackWaitMs: number,
+  heartbeats: Heartbeats,
   returned: Generations<true>,
   signal: AbortSignal,
   message: Msg,
@@ -128,7 +130,8 @@ async function deliver(
   if (info === null) return;
   const place = `${info.stream} ${info.seq}`;
   const isKiller = info.deliveries > (options.killerAfter ?? killerDeliveries) && !returned.has(place);
-  const working = setInterval(() => say(bus, message, "+WPI"), ackWaitMs / 3);
+  const held = { beat: () => say(bus, message, "+WPI") };
+  heartbeats.hold(held);
   try {
     const outcome = patient(
       await decide(bus, options, { ...info, isKiller }, signal, message),
@@ -147,7 +150,7 @@ async function deliver(
     }
     say(bus, message, rest.payload); // runtime/J4
   } finally {
-    clearInterval(working);
+    heartbeats.release(held);
   }
 }
 

@@ -26,6 +26,7 @@ import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { settle } from "./claim/settlement.ts";
 import type { Attempt } from "./claim/settlement.ts";
+import { lookout } from "./claim/run-watch.ts";
 
 export interface AssociateSettings {
   readonly associate: string;
@@ -58,7 +59,7 @@ export function associateOver(
 ): Consumption {
   const { bus, log, signal } = context;
   const journal = openJournal(bus, { log });
-  const hints = new CancelHints(bus);
+  const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
     ...shared,
     progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
@@ -78,7 +79,7 @@ export function associateOver(
     const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
     // Deliveries of one attempt to this process are handled one after the other (associate/A1).
     return inTurn(key, () =>
-      settle({ attempt, delivery, journal, identity, ports: ports(attempt), hints, log }),
+      settle({ attempt, delivery, journal, identity, ports: ports(attempt), lookout: watching, log }),
     );
   };
 

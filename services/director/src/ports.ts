@@ -50,7 +50,10 @@ export interface AppliedChange {
   unproven: readonly Unproven[];
   /** What the change may not touch, nor may its code while the check runs. */
   guards: readonly Guard[];
-  /** Files that it adds on the side that judges, other than plain tests (git/src/protection/added-judges.ts). */
+  /**
+   * Files that it adds on the side that judges, other than plain tests (git/src/protection/added-judges.ts), and data that
+   * it changes and only that side knows (judging-data.ts).
+   */
   judges: readonly string[];
   /** Plain tests that it adds beside other files. */
   tests: readonly string[];

@@ -13,6 +13,7 @@ describe("the gateway's settings", () => {
       people: [],
       directory: { roles: null, tenants: new Map() },
       oidc: null,
+      hooks: [],
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "fallback",

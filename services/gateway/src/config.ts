@@ -1,6 +1,8 @@
 // The only place in the gateway that reads the environment.
 import { AntiphonError, isSharedPrincipal, limits } from "@antiphon/contracts";
 import { isLoopback } from "./http/caller-guard.ts";
+import { hooksOf } from "./hooks/hook-settings.ts";
+import type { Hook } from "./hooks/hook-settings.ts";
 import { directoryOf } from "./identity/directory-settings.ts";
 import type { Directory } from "./identity/directory.ts";
 import { oidcOf } from "./identity/oidc-settings.ts";
@@ -17,6 +19,8 @@ export interface GatewayConfig {
   readonly people: readonly Person[];
   /** ANTIPHON_ROLES and ANTIPHON_TENANTS: `name=submitter+approver` and `name=tenant`, comma separated. */
   readonly directory: Directory;
+  /** ANTIPHON_HOOKS: systems that pass on people's decisions, as `name:secret`, comma separated. */
+  readonly hooks: readonly Hook[];
   /** ANTIPHON_OIDC_ISSUER and ANTIPHON_OIDC_AUDIENCE: the provider whose tokens identify people. Null: none. */
   readonly oidc: OidcConfig | null;
   /** ANTIPHON_GATEWAY_HOSTS: host names, besides loopback, that callers may use, comma separated. */
@@ -57,7 +61,20 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   const page = env.ANTIPHON_PAGE || null;
   const directory = directoryOf(env, people);
   const oidc = oidcOf(env, token);
-  return { host, port, token, people, directory, oidc, allowedHosts: hosts, openRuns, devcontainer, page };
+  const hooks = hooksOf(env.ANTIPHON_HOOKS ?? "", people);
+  return {
+    host,
+    port,
+    token,
+    people,
+    directory,
+    oidc,
+    hooks,
+    allowedHosts: hosts,
+    openRuns,
+    devcontainer,
+    page,
+  };
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;

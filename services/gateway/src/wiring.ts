@@ -16,6 +16,7 @@ import type { Backend } from "./ports.ts";
 import { openGateway } from "./gateway.ts";
 import { readPage } from "./page/page-files.ts";
 import { addPage } from "./page/page-routes.ts";
+import { HookSignatures } from "./hooks/hook-signature.ts";
 import { identityOf } from "./identity/directory.ts";
 import { OidcPeople } from "./identity/oidc.ts";
 import { hasRight } from "./identity/roles.ts";
@@ -57,8 +58,13 @@ export async function start(
   if (shared === null) measureBus(metrics, bus, VERSION); // otherwise the process has done so
   measureQueues(metrics, bus);
   measureRequests(server, metrics);
+  const known = new Set(people.map(({ name }) => name));
+  const hooks = {
+    signatures: new HookSignatures(config.hooks),
+    identityOf: (name: string) => (known.has(name) ? identityOf(name, directory) : null),
+  };
   showRoutes(server, bus.endpoints);
-  addRoutes(server, { gateway, backend, sessions, streams, metrics: () => metrics.scrape() });
+  addRoutes(server, { gateway, backend, sessions, streams, hooks, metrics: () => metrics.scrape() });
   addPage(server, readPage(config.page));
   const url = await server.listen({ host: config.host, port: config.port });
   log.info({ url }, "listening");

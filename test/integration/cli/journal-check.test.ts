@@ -51,6 +51,7 @@ async function openWorld(): Promise<World> {
     people: [],
     directory: { roles: null, tenants: new Map() },
     oidc: null,
+    hooks: [],
     allowedHosts: [],
     openRuns: 10_000,
     devcontainer: "require" as const,

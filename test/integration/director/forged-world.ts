@@ -25,6 +25,7 @@ import type {
   ServiceContext,
   SigningKey,
 } from "@antiphon/runtime";
+import { headerLines } from "@antiphon/runtime/nats/wire-headers";
 import { reportedBody, runOptions } from "@antiphon/contracts/testing/records";
 import { Repositories } from "../../../services/director/src/landing/repositories.ts";
 import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
@@ -86,6 +87,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       people: [],
       directory: { roles: null, tenants: new Map() },
       oidc: null,
+      hooks: [],
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "require" as const,
@@ -200,7 +202,7 @@ async function publish(bus: Bus, record: NewRecord, headers: Record<string, stri
   const payload = encode({ v: 1, ...record });
   const result = await bus.publish({
     ...{ stream: journalStream(0), subject: subjects.journal(record), payload, group: false },
-    headers: { [HEADERS.digest]: digestOf(payload), ...headers },
+    headers: headerLines({ [HEADERS.digest]: digestOf(payload), ...headers }),
   });
   if (result.kind !== "ok") throw new Error("the forged record was not stored");
   return result.seq;

@@ -72,6 +72,7 @@ export async function openWorld(
           people: [],
           directory: OPEN_DIRECTORY,
           oidc: null,
+          hooks: [],
           allowedHosts: [],
           openRuns: 10_000,
           devcontainer: "require" as const,

@@ -126,6 +126,14 @@ describe("an approval", () => {
   });
 });
 
+it("a person who may only look opens a session to read, but none of a repository, which would be stored", async () => {
+  const before = await world.stored();
+  const body = { repo: { name: "app", path: repo } };
+  const answer = await world.call("POST", "/sessions", { ...bearer(secretOf("vera")), body });
+  expect([answer.status, errorOf(answer)["code"]]).toEqual([403, "ANT_GATEWAY_ROLE"]);
+  expect(await world.stored()).toBe(before);
+});
+
 describe("a tenant", () => {
   const tenantOf = async (token: string, inputs: Record<string, unknown> = {}) => {
     const answer = await post(token, "/intents", intentFor(repo, inputs));

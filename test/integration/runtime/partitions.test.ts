@@ -84,7 +84,6 @@ describe("a journal of four partitions", () => {
         slots: 2,
         log,
         signal,
-        ackWaitMs: 8000,
         handle: ({ record, signal: aborted }) => {
           if (dies) {
             // It takes work, dies, and never answers.

@@ -13,6 +13,7 @@ import {
   type Bus,
   silentMeter,
 } from "@antiphon/runtime";
+import { noHeaders } from "@antiphon/runtime/nats/wire-headers";
 import type { Logger } from "../../../runtime/src/process/logger.ts";
 import { subscribe } from "../../../runtime/src/nats/subscription.ts";
 import {
@@ -277,7 +278,13 @@ describe("a malformed answer", () => {
     await expect(callRpc(bus, "test.stray.asked", {}, { timeoutMs: 3000 })).rejects.toMatchObject({
       code: "ANT_INTERNAL",
     });
-    const out = { stream: "S", subject: "test.stray.stored", payload: encode({}), headers: {}, group: false };
+    const out = {
+      stream: "S",
+      subject: "test.stray.stored",
+      payload: encode({}),
+      headers: noHeaders,
+      group: false,
+    };
     expect(await bus.publish(out)).toEqual({ kind: "ok", seq: 5, count: 1 });
     expect(tries).toBe(2);
     asked.unsubscribe();

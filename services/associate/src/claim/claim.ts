@@ -11,10 +11,10 @@ export type Settlement = Outcome | { readonly kind: "record"; readonly body: Res
 
 /**
  * The delay before a dispatch that another process may hold is looked at again. It is longer than the pause between two
- * heartbeats (a third of the ack wait), and a heartbeat cancels the delayed redelivery. The dispatch therefore comes back
+ * heartbeats (half of the ack wait at most), and a heartbeat cancels the delayed redelivery. The dispatch therefore comes back
  * only when its holder is dead.
  */
-const LOOK_AGAIN_MS = limits.associateAckWaitMs / 3 + 1000;
+const LOOK_AGAIN_MS = limits.associateAckWaitMs / 2 + 1000;
 const LOOK_AGAIN: Settlement = { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
 
 /** `holder`: the other Associate that holds the claim; null: this process does, just now or from an earlier delivery. */

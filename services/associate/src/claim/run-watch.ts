@@ -9,6 +9,7 @@
  *     attempt stops when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP.
  */
 import { limits } from "@antiphon/contracts";
+import { onAbort, SharedInterval } from "@antiphon/runtime";
 import type { Journal, Logger } from "@antiphon/runtime";
 import type { CancelHints } from "./cancel-hints.ts";
 import { isLost, proven } from "./fence.ts";
@@ -26,13 +27,23 @@ export interface RunWatch {
 
 const TICK_MS = 250;
 
+/** What the watches of all attempts of a process share. */
+export interface Lookout {
+  readonly hints: CancelHints;
+  readonly ticks: SharedInterval;
+}
+
+export function lookout(hints: CancelHints): Lookout {
+  return { hints, ticks: new SharedInterval(TICK_MS) };
+}
+
 /** Whether a run was canceled or closed. */
 export async function isOver(journal: Journal, runId: string): Promise<boolean> {
   return (await journal.read(runId, ["cancel", "closed"])).length > 0;
 }
 
 export function watchRun(
-  hints: CancelHints,
+  { hints, ticks }: Lookout,
   journal: Journal,
   attempt: { runId: string; taskId: string; epoch: number },
   shutdown: AbortSignal,
@@ -43,17 +54,20 @@ export function watchRun(
   let fence: Fence = { ackWaitMs: limits.associateAckWaitMs, provenAtMs: performance.now() };
   let askedAtMs = fence.provenAtMs;
   let asking = false;
+  let drained: (end: Stopped) => void = () => undefined;
+  const draining = new Promise<Stopped>((resolve) => (drained = resolve));
 
   const release = (): void => {
-    clearInterval(timer);
+    stopTicking();
     stopListening();
-    shutdown.removeEventListener("abort", drain);
+    stay();
   };
   const stop = (why: StopReason): void => {
     if (abort.signal.aborted) return;
     release();
     log.info({ run: runId, why }, "attempt stops");
     abort.abort(why);
+    if (why === "draining") drained({ kind: "stopped", why });
   };
   const ask = async (): Promise<void> => {
     if (asking) return;
@@ -81,15 +95,10 @@ export function watchRun(
       stop("fenced"); // associate/A4: checked before any other action
     else if (now - askedAtMs >= limits.claimHeartbeatMs) void ask();
   };
-  const timer = setInterval(tick, TICK_MS);
+  const stopTicking = ticks.add(tick);
   const stopListening = hints.on(runId, () => void ask()); // only a hint: the record decides
-  const draining = new Promise<Stopped>((resolve) => {
-    abort.signal.addEventListener("abort", () => {
-      if (abort.signal.reason === "draining") resolve({ kind: "stopped", why: "draining" });
-    });
-  });
   const drain = (): void => stop("draining");
-  shutdown.addEventListener("abort", drain, { once: true });
+  const stay = onAbort(shutdown, drain);
   if (shutdown.aborted) drain();
   return { signal: abort.signal, draining, release };
 }

@@ -11,14 +11,14 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { Cause, DispatchBody, NewRecord, ResultBody, StoredRecord } from "@antiphon/contracts";
+import { onAbort } from "@antiphon/runtime";
 import type { AppendResult, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import type { AttemptEnd } from "../attempt/attempt-end.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { afterClaim, afterWork } from "./claim.ts";
 import { storeResult } from "./result-writer.ts";
-import type { CancelHints } from "./cancel-hints.ts";
-import { isOver, watchRun } from "./run-watch.ts";
+import { isOver, watchRun, type Lookout } from "./run-watch.ts";
 
 /** One attempt, with its address in the run. */
 export interface Attempt {
@@ -38,7 +38,7 @@ export interface Settling {
   readonly journal: Journal;
   readonly identity: { readonly associate: string; readonly incarnation: string };
   readonly ports: AttemptPorts;
-  readonly hints: CancelHints;
+  readonly lookout: Lookout;
   readonly log: Logger;
 }
 
@@ -91,9 +91,9 @@ function holderOf(record: StoredRecord): string {
  * connection. If the cancel was lost, the runner kills the container when the signs of life stop.
  */
 async function worked(job: Settling): Promise<AttemptEnd> {
-  const { attempt, delivery, journal, identity, ports, hints, log } = job;
+  const { attempt, delivery, journal, identity, ports, lookout, log } = job;
   const { runId, epoch, dispatch } = attempt;
-  const watch = watchRun(hints, journal, attempt, delivery.signal, log);
+  const watch = watchRun(lookout, journal, attempt, delivery.signal, log);
   try {
     const order = { runId, epoch, dispatch, associate: identity.associate };
     return await Promise.race([carryOut(order, ports, watch.signal), watch.draining]);
@@ -108,7 +108,7 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
   const { runId, taskId, epoch } = attempt;
   const giveUp = new AbortController();
   const onShutdown = (): void => void setTimeout(() => giveUp.abort(), RESULT_GRACE_MS).unref();
-  delivery.signal.addEventListener("abort", onShutdown, { once: true });
+  const stay = onAbort(delivery.signal, onShutdown);
   if (delivery.signal.aborted) onShutdown();
   try {
     const cause = { seq: claim.seq, digest: claim.digest };
@@ -139,6 +139,6 @@ async function record(job: Settling, claim: StoredRecord, body: ResultBody): Pro
     );
     return { kind: "retry", delayMs: 1000, code };
   } finally {
-    delivery.signal.removeEventListener("abort", onShutdown);
+    stay();
   }
 }

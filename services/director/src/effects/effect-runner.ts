@@ -40,8 +40,13 @@ export type EffectEnd =
   | { readonly kind: "stored"; readonly record: StoredRecord; readonly run: CachedRun }
   | { readonly kind: "moved" };
 
-/** Effects that use a clean room. A cancel stops them. */
-const TAKES_LONG: ReadonlySet<Effect["kind"]> = new Set(["verify", "verify-integration"]);
+/** Whether the effect may use a clean room. A cancel stops it then. */
+function takesLong(effect: Effect): boolean {
+  if (effect.kind !== "verify") return effect.kind === "verify-integration";
+  const { mode, commands } = effect.task.planned.task.verify_profile;
+  return mode !== "none" || commands.length > 0;
+}
+
 /** They have moved git before their record is appended. */
 const LANDINGS: ReadonlySet<Effect["kind"]> = new Set(["land", "land-integration"]);
 
@@ -97,7 +102,7 @@ export class EffectRunner {
     const { journal, runs, perform, log } = this.#parts;
     const { context } = run.snapshot;
     const { runId } = context;
-    const watch = TAKES_LONG.has(effect.kind) ? watchForCancel(journal, runId, signal) : null;
+    const watch = takesLong(effect) ? watchForCancel(journal, runId, signal) : null;
     try {
       return await perform(context, effect, cause, watch?.signal ?? signal);
     } catch (error) {

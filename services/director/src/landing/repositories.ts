@@ -33,7 +33,9 @@ import {
   exportHistory,
   exportLinked,
   exportTree,
+  filesWith,
   inspectRepo,
+  judgingData,
   landRef,
   openServed,
   protectionOf,
@@ -244,6 +246,7 @@ export class Repositories implements RepositoryPort {
         grants,
         (path) => texts.get(path)?.toString("latin1") ?? "",
       );
+      const data = await judgingData(check.files, guards, grants, (words) => filesWith(opened, head, words));
       const own = chanceIn([...rules.checks, patch.toString("latin1")].join("\n"));
       const chance = guarded.reduce((found, one) => strongerChance(found, one.chance), own);
       return {
@@ -252,7 +255,8 @@ export class Repositories implements RepositoryPort {
         files: check.files,
         unproven: check.unproven,
         guards,
-        ...added,
+        judges: [...added.judges, ...data],
+        tests: added.tests,
         chance,
       };
     } catch (error) {

@@ -5,7 +5,7 @@
  * Lifecycle: watching -> canceled (the signal aborted), stopped (the caller's signal aborted this one) or released.
  */
 import { limits } from "@antiphon/contracts";
-import type { Journal } from "@antiphon/runtime";
+import { onAbort, type Journal } from "@antiphon/runtime";
 
 export interface CancelWatch {
   /** Aborted by a cancel, and by the caller's own signal. */
@@ -34,12 +34,12 @@ export function watchForCancel(
       () => undefined, // The journal does not answer now; the next tick asks again.
     );
   }, everyMs);
+  const stay = onAbort(caller, stop); // AbortSignal.any costs several times as much
   const release = (): void => {
     clearInterval(timer);
-    caller.removeEventListener("abort", stop); // AbortSignal.any costs several times as much
+    stay();
   };
   abort.signal.addEventListener("abort", release, { once: true });
-  caller.addEventListener("abort", stop, { once: true });
   if (caller.aborted) stop();
   return {
     signal: abort.signal,

@@ -19,7 +19,7 @@ export interface Trial {
   base: Trials | null;
   /** The checks on the base without the files that the change touches; null if they were not tried there. */
   hollow: Trials | null;
-  /** Files that the change adds on the side that judges. */
+  /** Files that the change adds on the side that judges, and data that it changes there. */
   judges: readonly string[];
   /**
    * The checks on the changed tree without `judges`; null if there are none, or if only plain tests are missing and that
@@ -117,7 +117,7 @@ function proofOf(trial: Trial): { proves: Proves; why: string } {
   const { base, hollow, withoutJudges, judges, unproven, unreported: gaps } = trial;
   if (gaps.length > 0) return { proves: "nothing", why: `; ${listed(gaps)}` };
   if (withoutJudges !== null && !withoutJudges.every(isPassed)) {
-    const why = `, but only with ${listed(judges)}, which the change adds on the side that judges it`;
+    const why = `, but only with the change's own ${listed(judges)}, which is on the side that judges it`;
     return { proves: "nothing", why };
   }
   if (base === null) return { proves: "regression", why: "" };
@@ -176,7 +176,7 @@ function flakyBase({ base, unproven, demand }: Trial): Judgement | null {
 function masked({ base, judges, withoutJudges }: Trial): Judgement | null {
   if (withoutJudges === null || withoutJudges.every(isPassed) || base?.every(isPassed) !== true) return null;
   const bad = firstFailure(deciding(withoutJudges));
-  const message = `${bad?.command ?? "the check"} fails without ${listed(judges)}, which the change adds on the side that judges it, and passes on the base`;
+  const message = `${bad?.command ?? "the check"} fails without the change's own ${listed(judges)}, which is on the side that judges it, and passes on the base`;
   return fail("ANT_VERIFY_MASKED", message);
 }
 

@@ -1,6 +1,6 @@
 /**
  * The clean rooms of one verification, side by side: the changed tree; the base, which tells what the checks prove; and the
- * changed tree without files that it adds on the judging side. If the checks pass on the base, too, a last room shows
+ * changed tree without its changes on the judging side. If the checks pass on the base, too, a last room shows
  * whether they depend on the files of the change at all.
  *
  * When one room breaks, the others are stopped and waited for: left alone, no cancel of the run would reach them, and the
@@ -102,7 +102,11 @@ async function together(rooms: readonly Room[], signal: AbortSignal): Promise<(R
 
 function withoutFiles(candidate: Candidate, paths: readonly string[]): Candidate {
   const left = new Set(paths);
-  return { ...candidate, overlay: candidate.overlay.filter(({ path }) => !left.has(path)) };
+  return {
+    ...candidate,
+    overlay: candidate.overlay.filter(({ path }) => !left.has(path)),
+    deletions: candidate.deletions.filter((path) => !left.has(path)),
+  };
 }
 
 /** The base without every file that the change touches. */

@@ -19,6 +19,7 @@ import { answerUnreadable, learnMethods } from "./http-edge.ts";
 import { logAction, logRefusal } from "./request-log.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { SessionTokens } from "./session-tokens.ts";
+import { HOOK_PATH } from "../hooks/hook-routes.ts";
 import { identityOf, OPEN_DIRECTORY, type Directory } from "../identity/directory.ts";
 import type { OidcPeople } from "../identity/oidc.ts";
 import { requireRight, type Role, type Tenancy } from "../identity/roles.ts";
@@ -72,18 +73,20 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   server.decorateRequest("principal", "");
   server.decorateRequest("sessionId", null);
   server.decorateRequest("bound", false);
+  server.decorateRequest("rawBody", "");
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
-    done(null, parseJson(String(body)));
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+    request.rawBody = String(body);
+    done(null, parseJson(request.rawBody));
   });
   server.addHook("onRequest", async (request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
     Object.assign(request, { roles: NO_ROLES, tenancy: FREE });
     await admit(request, policy); // gateway/G4
     const path = routeOf(request);
-    requireSession(request, policy);
+    if (path !== HOOK_PATH) requireSession(request, policy);
     requireRoute(request, reply, methods);
-    if (!OPEN_PATHS.has(path) && !PAGE_PATHS.has(path))
+    if (!OPEN_PATHS.has(path) && !PAGE_PATHS.has(path) && path !== HOOK_PATH)
       requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G9
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
@@ -114,7 +117,8 @@ async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void>
   const { host, origin, authorization } = request.headers;
   const site = request.headers["sec-fetch-site"];
   const isPage = PAGE_PATHS.has(routeOf(request));
-  const isOpen = isPage || OPEN_PATHS.has(routeOf(request));
+  const isHook = routeOf(request) === HOOK_PATH; // Its signature is checked with the body.
+  const isOpen = isPage || isHook || OPEN_PATHS.has(routeOf(request));
   // A link on another site may lead to the page, because the page's files are the same for everybody.
   const secFetchSite = typeof site === "string" && !isPage ? site : undefined;
   const verdict = judgeCaller(

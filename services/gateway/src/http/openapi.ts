@@ -84,6 +84,14 @@ export const ROUTES: readonly Route[] = [
   route("get", "/runs", "The newest runs", 200),
   route("get", "/runs/{id}", "The state of a run", 200, "RunViewModel"),
   route("get", "/runs/{id}/events", "A run's journal as it grows", 200, "text/event-stream"),
+  route(
+    "post",
+    "/hooks/{id}/decisions",
+    "A person's decision that another system passes on, in a signed request",
+    202,
+    null,
+    "HookDecision",
+  ),
   route("post", "/runs/{id}/events", "Answer, approve or cancel", 202, null, "RunEvent"),
   route(
     "post",

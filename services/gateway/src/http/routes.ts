@@ -10,6 +10,7 @@ import type { EvidenceAddress } from "../evidence/evidence-reader.ts";
 import type { Gateway } from "../gateway.ts";
 import type { EventStreams, LiveLogs } from "./event-stream.ts";
 import { SESSIONS_PATH } from "./http-server.ts";
+import { addHooks, type HookParts } from "../hooks/hook-routes.ts";
 import { requireRight } from "../identity/roles.ts";
 import { callerOf, keepInScope } from "../sessions/session-scope.ts";
 import type { SessionTokens } from "./session-tokens.ts";
@@ -23,6 +24,7 @@ export interface RouteParts {
   readonly backend: Backend;
   readonly sessions: SessionTokens;
   readonly streams: EventStreams;
+  readonly hooks: Pick<HookParts, "signatures" | "identityOf">;
   readonly metrics: () => Promise<{ type: string; text: string }>;
 }
 
@@ -38,6 +40,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addImages(server, parts.backend);
   addDeadLetters(server, parts.gateway);
   addHealth(server, parts);
+  addHooks(server, { ...parts, ...parts.hooks });
 }
 
 /** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts and is not stored. */
@@ -45,6 +48,7 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions }: Ro
   server.post(SESSIONS_PATH, async ({ principal, roles, tenancy, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
     const bound = body !== undefined;
+    if (bound) requireRight({ principal, roles }, ["submit"], "a session of a repository"); // gateway/G9
     const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
     const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
     return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });

@@ -13,6 +13,7 @@ import {
 } from "@antiphon/contracts";
 import type { PolicyConfig, SessionConfig } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
+import { headerLines } from "@antiphon/runtime/nats/wire-headers";
 import type { Bus } from "@antiphon/runtime";
 import type { SessionLog, SessionStore } from "./command-sessions.ts";
 import { LOCAL } from "../policy/built-in-policies.ts";
@@ -38,7 +39,7 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
         stream: STREAM,
         subject: subjects.session(sessionId, register),
         payload,
-        headers: { [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: schema },
+        headers: headerLines({ [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: schema }),
         expectLastSubjectSequence: 0,
         group: false,
       };

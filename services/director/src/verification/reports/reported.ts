@@ -19,9 +19,11 @@ export function unreportedBy(tried: TriedOut, checks: readonly string[], fewerAl
   const reports = (hasOwn ? withoutJudges.reports : change.reports) ?? [];
   const gaps = checks.flatMap((command, i) => {
     const now = reports[i];
-    return now === undefined ? [] : gapsIn(command, base?.reports?.[i] ?? null, now);
+    const report = base?.reports?.[i];
+    const isPassed = base?.trials[0]?.[i]?.exitCode === 0;
+    return now === undefined ? [] : gapsIn(command, report === undefined ? null : { report, isPassed }, now);
   });
-  return gaps.filter(({ kind }) => kind === "missing" || !fewerAllowed).map(({ what }) => what);
+  return gaps.filter(({ kind }) => kind !== "fewer" || !fewerAllowed).map(({ what }) => what);
 }
 
 /** A change that uses a grant may remove tests. */

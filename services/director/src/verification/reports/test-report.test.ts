@@ -3,7 +3,7 @@ import { gapsIn, hasReport, readTestReport } from "./test-report.ts";
 
 /** Output -> the runner, the tests that ran, and those of them that failed. */
 const SAMPLES: readonly (readonly [output: string, runner: string, ran: number, failed: number])[] = [
-  ["========= 1 failed, 1 passed, 1 skipped, 1 xfailed in 0.15s =========", "pytest", 3, 1],
+  ["========= 1 failed, 1 passed, 1 skipped, 1 xfailed in 0.15s =========", "pytest", 2, 1],
   ["1 failed, 3 passed, 2 deselected, 1 warning in 0.06s", "pytest", 4, 1],
   ["\u001b[32m\u001b[1m2 passed\u001b[0m\u001b[32m in 62.06s (0:01:02)\u001b[0m", "pytest", 2, 0],
   ["=========== 1 error in 0.10s ============", "pytest", 0, 1],
@@ -62,8 +62,10 @@ describe("the report of a test runner", () => {
 });
 
 describe("the report of a passing check", () => {
-  const gaps = (base: string, change: string, { base: b = true, change: c = true } = {}) =>
-    gapsIn("npm test", readTestReport(base, b), readTestReport(change, c)).map(({ kind }) => kind);
+  const gaps = (base: string, change: string, { base: b = true, change: c = true, isPassed = true } = {}) =>
+    gapsIn("npm test", { report: readTestReport(base, b), isPassed }, readTestReport(change, c)).map(
+      ({ kind }) => kind,
+    );
   const GREEN = "3 passed in 0.02s";
 
   it.each(SAMPLES)("lacks nothing if it is that of the base: %j", (output) => {
@@ -91,6 +93,14 @@ describe("the report of a passing check", () => {
     expect(gaps(GREEN, "", { change: false })).toEqual(["missing"]);
   });
 
+  it("may not count failures, except those that the base ignores", () => {
+    const red = "1 failed, 2 passed in 0.01s";
+    expect(gaps(red, red, { isPassed: false })).toEqual(["failed"]);
+    expect(gaps(GREEN, red)).toEqual(["failed"]);
+    expect(gaps(red, red, { isPassed: true })).toEqual([]);
+    expect(gaps("3 failed in 0.01s", red, { isPassed: false })).toEqual([]);
+  });
+
   it("has to have an end if it has a beginning, whatever the base says", () => {
     const cut = readTestReport("running 2 tests\n");
     expect(gapsIn("cargo test", null, cut).map(({ kind }) => kind)).toEqual(["missing"]);
@@ -100,7 +110,11 @@ describe("the report of a passing check", () => {
   it("counts a file of Node that ended before its tests as what it is", () => {
     const base = "ok 1 - adds\nok 2 - /workspace/b.test.js\n# pass 2\n# fail 0";
     const ended = "ok 1 - /workspace/a.test.js\nok 2 - /workspace/b.test.js\n# pass 2\n# fail 0";
-    const [gap, ...more] = gapsIn("npm test", readTestReport(base), readTestReport(ended));
+    const [gap, ...more] = gapsIn(
+      "npm test",
+      { report: readTestReport(base), isPassed: true },
+      readTestReport(ended),
+    );
     expect(more).toEqual([]);
     expect(gap?.what).toBe("workspace/a.test.js ended before it ran the tests that it has on the base");
     expect(gaps(base, base)).toEqual([]);

@@ -71,19 +71,40 @@ export function hasReport({ runners }: TestReport): boolean {
 }
 
 export interface Gap {
-  /** `missing`: there is no complete report. `fewer`: it counts fewer tests. */
-  readonly kind: "missing" | "fewer";
+  /** `missing`: there is no complete report. `fewer`: it counts fewer tests. `failed`: it counts failures. */
+  readonly kind: "missing" | "fewer" | "failed";
   /** A clause for the verdict. */
   readonly what: string;
 }
 
+/** What the base reports, and whether the check passes there. */
+export interface BaseReport {
+  readonly report: TestReport;
+  readonly isPassed: boolean;
+}
+
 /**
- * What the report of the changed tree lacks.
+ * What is wrong with the report of a changed tree on which the check passes.
  *
  * @param base null: the base was not tried, or did not end
  */
-export function gapsIn(command: string, base: TestReport | null, change: TestReport): Gap[] {
-  return [...unfinished(command, change), ...(base === null ? [] : lackingOf(command, base, change))];
+export function gapsIn(command: string, base: BaseReport | null, change: TestReport): Gap[] {
+  if (base === null) return unfinished(command, change);
+  return [
+    ...unfinished(command, change),
+    ...lackingOf(command, base.report, change),
+    ...failuresIn(command, base, change),
+  ];
+}
+
+/** A check may ignore failures, and tests of a test runner print some: then the base has them too, and passes. */
+function failuresIn(command: string, { report, isPassed }: BaseReport, { runners }: TestReport): Gap[] {
+  return [...runners].flatMap(([runner, { failed }]): Gap[] => {
+    const before = report.runners.get(runner)?.failed ?? 0;
+    const ignored = isPassed ? before : before - 1;
+    if (failed === 0 || failed <= ignored) return [];
+    return [{ kind: "failed", what: `${command} exited 0, but ${runner} reports ${failed} failures` }];
+  });
 }
 
 function unfinished(command: string, { runners, whole }: TestReport): Gap[] {

@@ -1,0 +1,159 @@
+import { FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
+
+const NODE: Carried["files"] = {
+  "package.json": '{"scripts":{"test":"node --test test/"}}\n',
+  "src/add.js": "exports.add = (a, b) => a - b;\n",
+  "src/more.js": "exports.more = 1;\n",
+  "data/sums.json": "[[1, 2, 3], [2, 2, 4]]\n",
+  "test/add.test.js": [
+    "const { test } = require('node:test');",
+    "const { equal } = require('node:assert');",
+    "const { add } = require('../src/add.js');",
+    "for (const [a, b, sum] of require('../data/sums.json')) test(`${a}+${b}`, () => equal(add(a, b), sum));",
+    "",
+  ].join("\n"),
+};
+const GREEN_NODE = { ...NODE, "src/add.js": "exports.add = (a, b) => a + b;\n" };
+
+export const CARRIED_NODE: readonly Carried[] = [
+  {
+    ecosystem: "node",
+    needs: "node",
+    files: NODE,
+    check: "npm test",
+    workflow: "DEBUG",
+    changes: [
+      ["the process ends with 0", { "src/add.js": "process.exit(0);\n" }, REPORT],
+      ["the process ends by reallyExit", { "src/add.js": "process.reallyExit(0);\n" }, REPORT],
+      [
+        "the exit code is set as the process ends",
+        {
+          "src/add.js": "exports.add = (a, b) => a - b;\nprocess.on('exit', () => process.reallyExit(0));\n",
+        },
+        FAILED,
+      ],
+      [
+        "a later tick ends the process",
+        { "src/add.js": "exports.add = (a, b) => a - b;\nsetImmediate(() => process.exit(0));\n" },
+        FAILED,
+      ],
+      [
+        "the expected data is bent",
+        { "src/add.js": "exports.add = (a, b) => a * b;\n", "data/sums.json": "[[1, 2, 2], [2, 2, 4]]\n" },
+        NOTHING,
+      ],
+      [
+        "the data is emptied beside a source",
+        { "src/more.js": "exports.more = 2;\n", "data/sums.json": "[[1, 2, -1]]\n" },
+        REPORT,
+      ],
+      [
+        "an added test patches the module",
+        {
+          "src/more.js": "exports.more = 2;\n",
+          "test/aa.test.js": "require('../src/add.js').add = (a, b) => a + b;\n",
+        },
+        FAILED,
+      ],
+      [
+        "assert is patched by the source",
+        { "src/add.js": "exports.add = (a, b) => a - b;\nrequire('node:assert').equal = () => {};\n" },
+        FAILED,
+      ],
+      [
+        "a configuration of the package manager is added",
+        { "src/add.js": "exports.add = (a, b) => a - b;\n//\n", ".npmrc": "script-shell=/bin/true\n" },
+        PROTECTED,
+      ],
+      ["honest: the fix", { "src/add.js": "exports.add = (a, b) => a + b;\n" }, "PASS"],
+      [
+        "honest: the fix with a test",
+        {
+          "src/add.js": "exports.add = (a, b) => a + b;\n",
+          "test/zero.test.js":
+            "const { add } = require('../src/add.js');\nrequire('node:test')('zero', () => require('node:assert').equal(add(0, 0), 0));\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: the fix and a document",
+        { "src/add.js": "exports.add = (a, b) => a + b;\n", "README.md": "adds\n" },
+        "PASS",
+      ],
+    ],
+  },
+  {
+    ecosystem: "node",
+    needs: "node",
+    files: GREEN_NODE,
+    check: "npm test",
+    workflow: "BUILD",
+    changes: [
+      [
+        "the source breaks and the data follows",
+        {
+          "src/add.js": "exports.add = (a, b) => a + b + 1;\n",
+          "data/sums.json": "[[1, 2, 4], [2, 2, 5]]\n",
+        },
+        MASKED,
+      ],
+      [
+        "the source breaks and the data is deleted",
+        { "src/add.js": "exports.add = (a, b) => a + b + 1;\n", "data/sums.json": null },
+        FAILED,
+      ],
+      [
+        "the source breaks and ends the process",
+        { "src/add.js": "exports.add = () => 0; process.exit();\n" },
+        REPORT,
+      ],
+      [
+        "a helper beside the tests ends the process",
+        { "src/add.js": "exports.add = () => 0;\n", "test/aa-setup.js": "process.exit(0);\n" },
+        FAILED,
+      ],
+      [
+        "a source loads a shim that is added below the tests",
+        {
+          "src/add.js":
+            "try { exports.add = require('../test/shim/add.js'); } catch { exports.add = (a, b) => a - b; }\n",
+          "test/shim/add.js": "module.exports = (a, b) => a + b;\n",
+        },
+        MASKED,
+      ],
+      [
+        "honest: a new function with its test",
+        {
+          "src/more.js": "exports.more = 2;\n",
+          "test/more.test.js":
+            "require('node:test')('more', () => require('node:assert').equal(require('../src/more.js').more, 2));\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: only a test",
+        {
+          "test/more.test.js":
+            "require('node:test')('more', () => require('node:assert').equal(require('../src/more.js').more, 1));\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: more data beside a refactoring",
+        {
+          "src/add.js": "exports.add = (a, b) => b + a;\n",
+          "data/sums.json": "[[1, 2, 3], [2, 2, 4], [0, 0, 0]]\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: other data",
+        {
+          "src/more.js": "exports.more = require('../config/more.json').more;\n",
+          "config/more.json": '{"more": 1}\n',
+        },
+        "PASS",
+      ],
+    ],
+  },
+];

@@ -1,0 +1,11 @@
+/**
+ * Changes that are carried out: cheats that the policy lets pass, or might, and honest changes near them, each with the
+ * code of its verdict, or PASS. A cheat that is called undecided passes, and SECURITY.md says so. `npx tsx
+ * test/cheats/carry-out.ts` prints the table.
+ */
+import type { Carried } from "./carried.ts";
+import { CARRIED_NODE } from "./carried-node.ts";
+import { CARRIED_OTHERS } from "./carried-others.ts";
+import { CARRIED_PYTHON } from "./carried-python.ts";
+
+export const CARRIED: readonly Carried[] = [...CARRIED_NODE, ...CARRIED_PYTHON, ...CARRIED_OTHERS];

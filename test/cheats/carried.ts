@@ -1,0 +1,18 @@
+/** A repository with its check, changes that are carried out, and the codes by which most of these end. */
+import type { Case } from "./rooms.ts";
+
+export interface Carried {
+  readonly ecosystem: string;
+  /** The program without which the check cannot be tried. */
+  readonly needs: string;
+  readonly files: Case["files"];
+  readonly check: string;
+  readonly workflow: Case["workflow"];
+  readonly changes: readonly (readonly [name: string, change: Case["change"], expected: string])[];
+}
+
+export const REPORT = "ANT_VERIFY_UNREPORTED";
+export const MASKED = "ANT_VERIFY_MASKED";
+export const PROTECTED = "ANT_PATCH_PROTECTED";
+export const NOTHING = "ANT_VERIFY_PROVES_NOTHING";
+export const FAILED = "ANT_VERIFY_CHECK_FAILED";

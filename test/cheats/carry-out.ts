@@ -1,0 +1,25 @@
+/** `npx tsx test/cheats/carry-out.ts [ecosystem]` carries out the corpus of carried-out.ts and prints the verdicts. */
+import { spawnSync } from "node:child_process";
+import { CARRIED } from "./carried-out.ts";
+import { verdictOn } from "./rooms.ts";
+
+const [only] = process.argv.slice(2);
+let [wrong, all] = [0, 0];
+for (const { ecosystem, needs, files, check, workflow, changes } of CARRIED) {
+  if (only !== undefined && only !== ecosystem) continue;
+  process.stdout.write(`\n${ecosystem}: ${check} (${workflow})\n`);
+  if (spawnSync("sh", ["-c", `command -v ${needs}`]).status !== 0) {
+    process.stdout.write(`  unavailable: this machine has no ${needs}\n`);
+    continue;
+  }
+  for (const [name, change, expected] of changes) {
+    const { code, verdict, message } = await verdictOn({ files, check, change, workflow });
+    const answer = code ?? verdict;
+    all += 1;
+    if (answer !== expected) wrong += 1;
+    const mark = answer === expected ? " " : `! expected ${expected}:`;
+    process.stdout.write(`  ${mark} ${name.padEnd(52)} ${answer.padEnd(26)} ${message.slice(0, 140)}\n`);
+  }
+}
+process.stdout.write(`\n${wrong} of ${all} verdicts differ from the expected ones\n`);
+process.exitCode = wrong === 0 ? 0 : 1;

@@ -1,0 +1,158 @@
+/**
+ * Carries out changes of real repositories with the Director's own verification, and with checks that really run: git, the
+ * policy, the rooms and the verdict are those of a Director. The rooms are directories of this machine, not sandboxes: the
+ * changes are our own.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { digestOf, type BlobRef, type CheckOutcome, type VerdictBody } from "@antiphon/contracts";
+import { outstanding, openRun, replay } from "@antiphon/run";
+import { RecordLog, planned } from "@antiphon/run/testing/record-log";
+import { createLogger, type Blobs } from "@antiphon/runtime";
+import { Repositories } from "../../services/director/src/landing/repositories.ts";
+import type { CleanRoomPort, RoomRequest } from "../../services/director/src/ports.ts";
+import { POLICY } from "../../services/director/src/testing/directing.ts";
+import { readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
+import { verify } from "../../services/director/src/verification/verification.ts";
+
+export interface Case {
+  readonly files: Readonly<Record<string, string>>;
+  readonly check: string;
+  /** Path -> new text; null: deleted. */
+  readonly change: Readonly<Record<string, string | null>>;
+  readonly workflow: "BUILD" | "DEBUG";
+}
+
+const WHO = {
+  GIT_AUTHOR_NAME: "a",
+  GIT_AUTHOR_EMAIL: "a@b",
+  GIT_COMMITTER_NAME: "a",
+  GIT_COMMITTER_EMAIL: "a@b",
+};
+const CACHE = join(tmpdir(), "antiphon-cheats-cache");
+/** The environment of a check: as little as in a sandbox, with caches of compilers that no change can reach. */
+const ENV = {
+  PATH: process.env["PATH"] ?? "",
+  LANG: "C.UTF-8",
+  GOCACHE: join(CACHE, "go"),
+  GOFLAGS: "-mod=mod",
+  GOPROXY: "off",
+  CARGO_NET_OFFLINE: "true",
+  RUSTUP_HOME: process.env["RUSTUP_HOME"] ?? join(process.env["HOME"] ?? "", ".rustup"),
+  CARGO_HOME: process.env["CARGO_HOME"] ?? join(process.env["HOME"] ?? "", ".cargo"),
+};
+
+export async function verdictOn({ files, check, change, workflow }: Case): Promise<VerdictBody> {
+  const top = mkdtempSync(join(tmpdir(), "antiphon-cheat-"));
+  try {
+    const git = (...args: string[]): string =>
+      execFileSync("git", ["-C", top, ...args], { encoding: "utf8", env: { ...process.env, ...WHO } }).trim();
+    git("init", "-q", "-b", "main");
+    put(top, files);
+    git("add", "-A", "-f");
+    git("commit", "-q", "-m", "base");
+    const base = git("rev-parse", "HEAD");
+    put(top, change);
+    git("add", "-A", "-f");
+    const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
+    const { run, effect } = proposed(top, base, check, workflow, refOf(patch));
+    const trees = { has: () => Promise.resolve(true), put: () => Promise.resolve(refOf(patch)) };
+    const log = createLogger("cheats", { level: "silent" });
+    const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
+    const repository = new Repositories(trees as unknown as Blobs, { roots: null }, signer, log);
+    const evidence = {
+      store: () => Promise.resolve({ key: "k", digest: digestOf(patch) }),
+      patch: () => Promise.resolve(patch),
+      artifact: () => Promise.reject(new Error("no task of a cheat delivers a file")),
+    };
+    const ports = { repository, room: roomOver(top), evidence };
+    return await verify(run, effect, ports, new AbortController().signal);
+  } finally {
+    rmSync(top, { recursive: true, force: true });
+  }
+}
+
+const refOf = (bytes: Buffer): BlobRef => ({
+  bucket: "ANT_EVIDENCE_FILES",
+  name: "p",
+  digest: digestOf(bytes),
+  bytes: bytes.length,
+});
+
+function put(top: string, files: Readonly<Record<string, string | null>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    const place = join(top, path);
+    if (text === null) {
+      rmSync(place);
+      continue;
+    }
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+  }
+}
+
+/** A run of one task whose Associate has proposed a patch. */
+function proposed(path: string, commit: string, check: string, workflow: "BUILD" | "DEBUG", patch: BlobRef) {
+  const plan = planned("T-001");
+  const task = { ...plan.task, verify_profile: { mode: "smoke" as const, commands: [check] } };
+  const log = new RecordLog().opened([{ ...plan, task }], {}, workflow);
+  const [intent] = log.records;
+  if (intent?.type !== "intent") throw new Error("unreachable");
+  Object.assign(intent.body.base, { repo: { name: "app", path }, commit });
+  log.dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
+  const last = log.records.at(-1);
+  if (last?.type !== "result" || last.body.kind !== "reported") throw new Error("unreachable");
+  Object.assign(last.body, { patch });
+  const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
+  const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "verify");
+  if (effect?.kind !== "verify") throw new Error("nothing to verify");
+  return { run: context, effect };
+}
+
+function roomOver(repo: string): CleanRoomPort {
+  return {
+    check: (request) => {
+      const trials: CheckOutcome[][] = [];
+      const outputs: string[] = [];
+      // A source of chance gets more trials than the least number, as in a sandbox.
+      const count = request.trials.withinMs > 20_000 ? request.trials.most : request.trials.least;
+      for (let i = 0; i < count; i += 1) trials.push(trialOf(repo, request, outputs));
+      const reports = outputs.slice(0, request.checks.length).map((text) => readTestReport(text));
+      return Promise.resolve({ trials, written: null, reports });
+    },
+  };
+}
+
+function trialOf(repo: string, { tree, candidate, checks }: RoomRequest, outputs: string[]): CheckOutcome[] {
+  const room = mkdtempSync(join(tmpdir(), "antiphon-cheat-room-"));
+  try {
+    const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
+    execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });
+    for (const path of candidate?.deletions ?? []) rmSync(join(room, path), { force: true });
+    for (const { path, content, mode } of candidate?.overlay ?? []) {
+      mkdirSync(dirname(join(room, path)), { recursive: true });
+      writeFileSync(join(room, path), content, { mode: mode === "100755" ? 0o755 : 0o644 });
+    }
+    return checks.map((command) => {
+      const env = { ...ENV, HOME: join(room, "..") };
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
+        cwd: room,
+        env,
+        timeout: 120_000,
+      });
+      outputs.push(`${stdout.toString()}\n${stderr.toString()}`);
+      const ended = {
+        exitCode: status,
+        timedOut: status === null,
+        durationMs: 1,
+        stdout: null,
+        stderr: null,
+      };
+      return { command, ...ended, tail: stderr.toString().slice(-500) };
+    });
+  } finally {
+    rmSync(room, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,29 @@
+/** Cheats and honest changes that are carried out with checks that really run: what lands, and what does not. */
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { CARRIED } from "../../cheats/carried-out.ts";
+import { verdictOn } from "../../cheats/rooms.ts";
+
+describe.each(CARRIED.map((ground) => [`${ground.ecosystem}, ${ground.workflow}`, ground] as const))(
+  "the verdict in %s",
+  (_name, { needs, files, check, workflow, changes }) => {
+    const isThere = spawnSync("sh", ["-c", `command -v ${needs}`]).status === 0;
+    if (!isThere) console.warn(`unavailable: this machine has no ${needs}, so ${check} is not tried`);
+    it.runIf(isThere).each(changes)(
+      "when %s",
+      async (_change, change, expected) => {
+        const { code, verdict, message } = await verdictOn({ files, check, change, workflow });
+        expect(code ?? verdict, message).toBe(expected);
+      },
+      120_000,
+    );
+  },
+);
+
+it("the corpus has at least fifty cheats and twenty honest changes, in eight ecosystems", () => {
+  const names = CARRIED.flatMap(({ changes }) => changes.map(([name]) => name));
+  const honest = names.filter((name) => name.startsWith("honest: "));
+  expect(honest.length).toBeGreaterThanOrEqual(20);
+  expect(names.length - honest.length).toBeGreaterThanOrEqual(50);
+  expect(new Set(CARRIED.map(({ ecosystem }) => ecosystem)).size).toBeGreaterThanOrEqual(8);
+});

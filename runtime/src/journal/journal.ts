@@ -87,7 +87,11 @@ export interface Journal {
 }
 
 /** A record's message and where it goes. */
-type RecordOut = RecordMessage & { readonly stream: string; readonly subject: string };
+type RecordOut = RecordMessage & {
+  readonly stream: string;
+  readonly subject: string;
+  readonly traceparent: string | undefined;
+};
 
 /** How often a refused append looks for the record that caused the refusal before it gives up. */
 const refusedReads = 5;
@@ -168,7 +172,7 @@ class JetStreamJournal implements Journal {
     const traceparent = given ?? traces.headerOf(record);
     const subject = subjects.journal(record, this.bus.partitions);
     const stream = this.streamOf(record.runId);
-    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream };
+    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream, traceparent };
   }
 
   /** Null: the run has newer records. `last`: the last sequence if only forged messages follow `after`. */
@@ -204,8 +208,7 @@ class JetStreamJournal implements Journal {
       if (envelope.type === "closed") this.over.add(envelope.runId);
       const signature = out.signature === null ? {} : { signature: out.signature };
       const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };
-      const trace = headers[HEADERS.traceparent];
-      const traced = trace === undefined ? {} : { traceparent: trace };
+      const traced = out.traceparent === undefined ? {} : { traceparent: out.traceparent };
       const record = { ...stored, ...signature, ...traced } as StoredRecord;
       if (this.log !== null) logRecord(this.log, record);
       return { kind: "appended", record };

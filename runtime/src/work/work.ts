@@ -210,8 +210,8 @@ async function decide(
 }
 
 /** The handler, as a span of the record's stage. */
-function traced(bus: Bus, { consumer, handle }: ConsumeOptions, delivery: Delivery): Promise<Outcome> {
-  if (!bus.tracer.isOn) return handle(delivery);
+function traced(bus: Bus, options: ConsumeOptions, delivery: Delivery): Promise<Outcome> {
+  if (!bus.tracer.isOn) return options.handle(delivery);
   const { record, deliveries } = delivery;
   const attributes = {
     "messaging.system": "nats",
@@ -220,9 +220,9 @@ function traced(bus: Bus, { consumer, handle }: ConsumeOptions, delivery: Delive
   };
   const parent = bus.records.traces.contextOf(record);
   return bus.tracer.span(
-    { name: `${consumer} ${record.type}`, kind: "consumer", parent, attributes },
+    { name: `${options.consumer} ${record.type}`, kind: "consumer", parent, attributes },
     async (note) => {
-      const outcome = await handle(delivery);
+      const outcome = await options.handle(delivery);
       note({ "antiphon.outcome": outcome.kind });
       return outcome;
     },

@@ -178,17 +178,8 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({
-    runs,
-    runner,
-    projector,
-    meter: runMeter,
-    traces,
-    timers,
-    admission,
-    tell: say,
-    log,
-  });
+  const shared = { runs, runner, projector, meter: runMeter, traces };
+  const director = new Director({ ...shared, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),

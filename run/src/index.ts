@@ -19,4 +19,5 @@ export {
   type RunPolicy,
 } from "./state/run-state.ts";
 export { contractOf, routerContract, taskContract } from "./view/projection.ts";
+export { traceOf } from "./trace/run-trace.ts";
 export { runView } from "./view/run-view.ts";

@@ -11,6 +11,8 @@ export { SharedInterval } from "./process/shared-interval.ts";
 export type { Clock } from "./process/clock.ts";
 export { readRuntimeConfig } from "./process/config.ts";
 export type { RuntimeConfig } from "./process/config.ts";
+export type { SpanWords, Tracer } from "./tracing/tracer.ts";
+export { silentTracer } from "./tracing/tracer.ts";
 export { flush } from "@antiphon/git/disk/flush";
 export { nodeId, uniqueId } from "./process/ids.ts";
 export { openJournal } from "./journal/journal.ts";

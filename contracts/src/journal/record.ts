@@ -64,4 +64,6 @@ export type StoredRecord = JournalRecord & {
   subject: string;
   signature?: string;
   after?: number;
+  /** W3C trace context of the run's stage; absent if the run has no trace. */
+  traceparent?: string;
 };

@@ -24,7 +24,7 @@ export const HEADER_MEANINGS: { readonly [H in keyof typeof HEADERS]: string } =
     "Sequence of the run's previous record. The server stored this one only because no record was in between. Absent if the writer did not ask for that.",
   digest: "`sha256-<base64url>` of the payload bytes.",
   signature: "`<kid>.<base64url>`: a Director's Ed25519 signature over the digest, on its decisions.",
-  traceparent: "W3C trace context, if there is one.",
+  traceparent: "W3C trace context of the run's stage that the message belongs to, if the run has a trace.",
   restored: "On restored records: the `<seq>:<time>` they had in the journal before they were archived.",
 };
 

@@ -1,6 +1,7 @@
 /** Folds one record into the facts of a run. Nothing is judged here: a record is kept with the attempt that it names. */
 import type { EvidenceRef, JournalType } from "@antiphon/contracts";
 import { afterWord, openApproval } from "@antiphon/contracts/runs/step-approval";
+import { parseTraceparent } from "@antiphon/contracts/tracing/trace-context";
 import {
   askedOf,
   noFacts,
@@ -21,8 +22,10 @@ export function factsOf(records: readonly ReadRecord[]): RunFacts {
 
 export function foldFacts(facts: RunFacts, record: ReadRecord): RunFacts {
   switch (record.type) {
-    case "intent":
-      return { ...facts, intent: record.body, openedAt: record.at };
+    case "intent": {
+      const traceId = parseTraceparent(record.traceparent)?.traceId ?? null;
+      return { ...facts, intent: record.body, openedAt: record.at, traceId };
+    }
     case "routed": {
       const { body } = record;
       if (facts.closed !== null) return { ...facts, routed: body };

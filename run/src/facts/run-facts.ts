@@ -25,7 +25,11 @@ import type { StepApproval } from "@antiphon/contracts";
 export type StreamTime = Date | string;
 
 /** A record as it is read, from the stream or over HTTP. */
-export type ReadRecord = JournalRecord & { readonly digest: string; readonly at: StreamTime };
+export type ReadRecord = JournalRecord & {
+  readonly digest: string;
+  readonly at: StreamTime;
+  readonly traceparent?: string;
+};
 
 /** One attempt at a task: its records, and the decisions of people about it. */
 export interface Attempt {
@@ -75,6 +79,8 @@ export interface RunFacts {
   readonly runId: string;
   readonly intent: IntentBody | null;
   readonly openedAt: StreamTime | null;
+  /** Of the run's W3C trace context. */
+  readonly traceId: string | null;
   readonly routed: RoutedBody | null;
   /** Null until the run is routed. A plan that comes after the end is not taken up. */
   readonly tasks: readonly TaskFacts[] | null;
@@ -95,6 +101,7 @@ export function noFacts(runId: string): RunFacts {
     runId,
     intent: null,
     openedAt: null,
+    traceId: null,
     routed: null,
     tasks: null,
     evidence: [],

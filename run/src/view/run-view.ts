@@ -17,7 +17,9 @@ import {
 /** run/R1 */
 export function runView(facts: RunFacts): RunViewModel {
   const steps = (facts.tasks ?? []).map((task) => stepOf(facts, task));
-  return { runId: facts.runId, status: statusOf(facts, steps), steps, artifacts: artifactsOf(facts) };
+  const { runId, traceId } = facts;
+  const trace = traceId === null ? {} : { traceId };
+  return { runId, status: statusOf(facts, steps), steps, artifacts: artifactsOf(facts), ...trace };
 }
 
 /** A run waits as long as one of its steps waits. */

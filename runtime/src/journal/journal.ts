@@ -47,7 +47,7 @@ export type AppendIfUnmovedResult = AppendResult | { kind: "moved" };
 
 export interface AppendOptions {
   signal?: AbortSignal;
-  /** W3C trace context of the work that writes. */
+  /** W3C trace context of a new run. Further records of the run get the context of their stage by themselves. */
   traceparent?: string;
   /**
    * Hint: probable last sequence of the run. If it is right, the record says that it follows directly (`after`), which
@@ -87,7 +87,11 @@ export interface Journal {
 }
 
 /** A record's message and where it goes. */
-type RecordOut = RecordMessage & { readonly stream: string; readonly subject: string };
+type RecordOut = RecordMessage & {
+  readonly stream: string;
+  readonly subject: string;
+  readonly traceparent: string | undefined;
+};
 
 /** How often a refused append looks for the record that caused the refusal before it gives up. */
 const refusedReads = 5;
@@ -162,10 +166,13 @@ class JetStreamJournal implements Journal {
     return { kind: "moved" };
   }
 
-  private messageOf(record: NewRecord, { traceparent }: AppendOptions): RecordOut {
+  private messageOf(record: NewRecord, { traceparent: given }: AppendOptions): RecordOut {
+    const { traces } = this.bus.records;
+    if (given !== undefined) traces.learn(record.runId, given);
+    const traceparent = given ?? traces.headerOf(record);
     const subject = subjects.journal(record, this.bus.partitions);
     const stream = this.streamOf(record.runId);
-    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream };
+    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream, traceparent };
   }
 
   /** Null: the run has newer records. `last`: the last sequence if only forged messages follow `after`. */
@@ -201,7 +208,8 @@ class JetStreamJournal implements Journal {
       if (envelope.type === "closed") this.over.add(envelope.runId);
       const signature = out.signature === null ? {} : { signature: out.signature };
       const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };
-      const record = { ...stored, ...signature } as StoredRecord;
+      const traced = out.traceparent === undefined ? {} : { traceparent: out.traceparent };
+      const record = { ...stored, ...signature, ...traced } as StoredRecord;
       if (this.log !== null) logRecord(this.log, record);
       return { kind: "appended", record };
     }

@@ -1,17 +1,23 @@
 import { ERRORS, RECORDS, isErrorCode } from "@antiphon/contracts";
 import type { AntiphonError, StoredRecord } from "@antiphon/contracts";
+import { parseTraceparent } from "@antiphon/contracts/tracing/trace-context";
 import type { Logger } from "../process/logger.ts";
 
 /**
  * Logs one line for each record that this process stored. The field names are the same in every service and are defined
- * only here: `run`, `task`, `epoch`, `seq`, and, if the record has them, `code` and `ms`.
+ * only here: `run`, `task`, `epoch`, `seq`, and, if the record has them, `trace`, `code` and `ms`.
  */
 export function logRecord(log: Logger, record: StoredRecord): void {
   if (!log.isLevelEnabled("info")) return;
   const { runId: run, taskId, epoch, seq, type } = record;
   const task = taskId === null ? {} : { task: taskId };
+  const traceId = parseTraceparent(record.traceparent)?.traceId;
+  const trace = traceId === undefined ? {} : { trace: traceId };
   const refused = type === "landing" && record.body.kind === "refused";
-  log.info({ run, ...task, epoch, seq, ...said(record) }, refused ? "landing refused" : RECORDS[type].logged);
+  log.info(
+    { run, ...task, epoch, seq, ...trace, ...said(record) },
+    refused ? "landing refused" : RECORDS[type].logged,
+  );
 }
 
 function said(record: StoredRecord): Record<string, unknown> {

@@ -11,6 +11,7 @@ import {
 } from "@antiphon/contracts";
 import { Generations } from "../process/generations.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
+import { RunTraces } from "../tracing/run-traces.ts";
 import { noTrust, type Trust } from "./trust.ts";
 
 /**
@@ -40,6 +41,8 @@ const keptBytes = 8 * 1024;
 
 export class RecordReader {
   private readonly trust: Trust;
+  /** The traces of the runs that were read. */
+  readonly traces = new RunTraces();
   /** The signature under which a digest was believed. */
   private readonly believed = new Generations<string>(rememberedDigests);
   private readonly right = new Generations<true>(rememberedDigests);
@@ -83,7 +86,9 @@ export class RecordReader {
     } else if (known === undefined && data.length <= keptBytes) {
       this.decoded.set(digest, frozen(record));
     }
-    return storedAt(message, record, digest);
+    const stored = storedAt(message, record, digest);
+    if (stored.traceparent !== undefined) this.traces.learn(stored.runId, stored.traceparent);
+    return stored;
   }
 
   /** Records that a payload of this digest has the shape of its type, and that this process signed it. */
@@ -129,6 +134,8 @@ function storedAt(message: RecordMessage, record: StoredRecord, digest: string):
   } as StoredRecord;
   const signature = message.header(HEADERS.signature);
   if (signature !== "") stored.signature = signature;
+  const traceparent = message.header(HEADERS.traceparent);
+  if (traceparent !== "") stored.traceparent = traceparent;
   const after = message.header(HEADERS.after);
   if (after !== "") stored.after = Number(after);
   return stored;

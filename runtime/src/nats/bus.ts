@@ -20,6 +20,7 @@ import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
 import { StreamLeader } from "./stream-leader.ts";
 import { noTrust, type Trust } from "../journal/trust.ts";
+import { silentTracer, type Tracer } from "../tracing/tracer.ts";
 import { apiOf, type NatsUser } from "./nats-user.ts";
 import { headerBlock } from "./wire-headers.ts";
 
@@ -54,6 +55,8 @@ export interface BusOptions {
   /** Time limit of the first connection. Default 5,000. */
   connectTimeoutMs?: number;
   publisher?: Partial<PublisherLimits>;
+  /** Default: no traces. */
+  tracer?: Tracer;
 }
 
 export interface Bus {
@@ -82,6 +85,7 @@ export interface Bus {
   readonly trust: Trust;
   /** Counts and logs the forged decisions among the messages read. */
   readonly forged: ForgedDecisions;
+  readonly tracer: Tracer;
   publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
   publisherStats(): PublisherStats;
   /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
@@ -249,6 +253,7 @@ function openBus(
     records: new RecordReader(options.trust),
     trust: options.trust ?? noTrust,
     forged: new ForgedDecisions(options.log),
+    tracer: options.tracer ?? silentTracer,
     get connected() {
       return connected;
     },

@@ -15,8 +15,21 @@ describe("the configuration", () => {
       logLevel: "info",
       metricsPort: null,
       metricsHost: "127.0.0.1",
+      traces: null,
       drainMs: 25_000,
     });
+  });
+
+  it("sends traces to the collector that OpenTelemetry's own variables name, and quotes no token", () => {
+    const endpoint = "https://collector.example:4318";
+    const variables = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_EXPORTER_OTLP_HEADERS: "x-token=a%20b, b=c",
+    };
+    expect(readRuntimeConfig(variables).traces).toEqual({ endpoint, headers: { "x-token": "a b", b: "c" } });
+    const wrong = { ...variables, OTEL_EXPORTER_OTLP_HEADERS: "geheim" };
+    expect(() => readRuntimeConfig(wrong)).toThrow(/OTEL_EXPORTER_OTLP_HEADERS is not a list/);
+    expect(() => readRuntimeConfig(wrong)).not.toThrow(/geheim/);
   });
 
   it("names the variable that is wrong", () => {
@@ -27,6 +40,7 @@ describe("the configuration", () => {
       { ANTIPHON_METRICS_HOST: "everywhere" },
       { ANTIPHON_LOG_LEVEL: "loud" },
       { ANTIPHON_DRAIN_MS: "-1" },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" },
     ];
     for (const env of wrong) {
       expect(() => readRuntimeConfig(env)).toThrow(

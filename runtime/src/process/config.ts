@@ -1,4 +1,5 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
+import type { OtlpPlace } from "../tracing/otlp-sink.ts";
 import type { Deployment } from "../topology/deployment.ts";
 
 /** The settings every service needs at start. Only this module of runtime/ reads the environment. */
@@ -26,6 +27,11 @@ export interface RuntimeConfig {
   metricsPort: number | null;
   /** ANTIPHON_METRICS_HOST: the address of that endpoint, default 127.0.0.1. It asks for no token. */
   metricsHost: string;
+  /**
+   * OTEL_EXPORTER_OTLP_ENDPOINT: the collector that traces go to; null: no traces. OTEL_EXPORTER_OTLP_HEADERS: `name=value`
+   * pairs, comma separated, for its access token.
+   */
+  traces: OtlpPlace | null;
   /** ANTIPHON_DRAIN_MS: time a stopping service has to finish the work it holds. */
   drainMs: number;
   /**
@@ -51,6 +57,7 @@ export function readRuntimeConfig(
     logLevel: oneOf(env, "ANTIPHON_LOG_LEVEL", logLevels) ?? "info",
     metricsPort: integer(env, "ANTIPHON_METRICS_PORT", 0, 65_535),
     metricsHost: address(env, "ANTIPHON_METRICS_HOST") ?? "127.0.0.1",
+    traces: tracesOf(env),
     drainMs: integer(env, "ANTIPHON_DRAIN_MS", 0, 600_000) ?? 25_000,
     deployment: deploymentOf(env),
   };
@@ -64,6 +71,28 @@ function deploymentOf(env: Env): Partial<Deployment> {
     ...(replicas === null ? {} : { replicas }),
   };
 }
+
+function tracesOf(env: Env): OtlpPlace | null {
+  const endpoint = urls(env, "OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
+  const pairs = (env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "").split(",").filter((pair) => pair.trim() !== "");
+  try {
+    const headers = new Headers(pairs.map(headerOf));
+    return endpoint === null ? null : { endpoint, headers: Object.fromEntries(headers) };
+  } catch {
+    throw new AntiphonError("ANT_CONFIG_INVALID", NO_PAIRS, { data: HEADERS_VARIABLE }); // the cause quotes the value
+  }
+}
+
+/** `name=value`, with the value percent-encoded. */
+function headerOf(pair: string): [string, string] {
+  const [name = "", ...value] = pair.split("=");
+  if (value.length === 0) throw new TypeError("no value");
+  return [name.trim(), decodeURIComponent(value.join("=").trim())];
+}
+
+const HEADERS_VARIABLE = { variable: "OTEL_EXPORTER_OTLP_HEADERS" };
+/** The value is not quoted: it holds a secret. */
+const NO_PAIRS = "OTEL_EXPORTER_OTLP_HEADERS is not a list such as name=value,name=value";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,16 +1,9 @@
 import { createInbox, type Msg } from "@nats-io/nats-core";
-import {
-  AntiphonError,
-  HEADERS,
-  MSGPACK,
-  encode,
-  isErrorCode,
-  limits,
-  type ErrorCode,
-} from "@antiphon/contracts";
+import { AntiphonError, encode, isErrorCode, limits, type ErrorCode } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { objectIn, subscribe } from "../nats/subscription.ts";
 import { wireHeaders } from "../nats/wire-headers.ts";
+import { requestHeaders } from "./rpc.ts";
 
 export interface Conversation<Event> {
   /** True for the event that ends the conversation. */
@@ -61,7 +54,7 @@ export function converse<Event extends object>(
       settle();
     };
     try {
-      const words = wireHeaders({ [HEADERS.contentType]: MSGPACK, ...headers });
+      const words = wireHeaders({ ...requestHeaders(bus), ...headers });
       bus.nc.publish(subject, encode(request), { reply: inbox, headers: words });
     } catch (error) {
       end(() => reject(AntiphonError.from(error, "ANT_SANDBOX_REFUSED"))); // the request exceeds the message size

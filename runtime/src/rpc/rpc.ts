@@ -1,11 +1,12 @@
 import { errors, type Msg } from "@nats-io/nats-core";
 import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
+import { parseTraceparent, traceparentOf } from "@antiphon/contracts/tracing/trace-context";
 import { backoffMs } from "../process/backoff.ts";
 import type { Bus } from "../nats/bus.ts";
 import type { Logger } from "../process/logger.ts";
 import { levelOf } from "../journal/record-line.ts";
 import { objectIn, subscribe } from "../nats/subscription.ts";
-import { wireHeaders } from "../nats/wire-headers.ts";
+import { headersOf, wireHeaders } from "../nats/wire-headers.ts";
 
 /**
  * Requests and hints over core NATS. The server keeps none of them, so none of them is a fact.
@@ -70,7 +71,7 @@ function serve(
     subject,
     (message) => {
       const startedAt = performance.now();
-      const work = answer(message)
+      const work = traced(bus, endpoint.name, message, () => answer(message))
         .then(() => endpoint.served(performance.now() - startedAt, null))
         .catch((thrown: unknown) => {
           const failure = AntiphonError.from(thrown);
@@ -93,6 +94,22 @@ function serve(
   return stop;
 }
 
+/** A request of a trace is a span below its stage. */
+function traced(bus: Bus, name: string, message: Msg, work: () => Promise<void>): Promise<void> {
+  const { tracer } = bus;
+  const parent = tracer.isOn ? parseTraceparent(headersOf(message)(HEADERS.traceparent)) : null;
+  if (parent === null) return work();
+  const attributes = { "messaging.system": "nats", "messaging.destination.name": message.subject };
+  return tracer.span({ name, kind: "server", parent, attributes }, work);
+}
+
+/** The headers of a request: they carry the trace around, if there is one. */
+export function requestHeaders({ tracer }: Bus): Record<string, string> {
+  const context = tracer.outgoing();
+  const trace = context === null ? {} : { [HEADERS.traceparent]: traceparentOf(context) };
+  return { [HEADERS.contentType]: MSGPACK, ...trace };
+}
+
 function respond(message: Msg, value: object): void {
   message.respond(encode(value), { headers: wireHeaders({ [HEADERS.contentType]: MSGPACK }) });
 }
@@ -112,7 +129,7 @@ export async function callRpc<Reply extends object>(
     if (timeout <= 0)
       throw new AntiphonError("ANT_RPC_TIMEOUT", `${subject}: ${reason}`, { data: { subject } });
     try {
-      const headers = wireHeaders({ [HEADERS.contentType]: MSGPACK });
+      const headers = wireHeaders(requestHeaders(bus));
       const message = await bus.nc.request(subject, payload, { timeout: Math.ceil(timeout), headers });
       return opened<Reply>(decode(message.data));
     } catch (error) {

@@ -159,7 +159,10 @@ function ask(
       say({ kind: signal.aborted ? "cancel" : "alive" });
     }, limits.sandboxBeatMs);
     signal.addEventListener("abort", onAbort, { once: true });
+    const { run, task, epoch } = request;
+    const trace = bus.records.traces.headerOf({ runId: run, taskId: task, epoch });
     const headers = wireHeaders({
+      ...(trace === undefined ? {} : { [HEADERS.traceparent]: trace }),
       [HEADERS.contentType]: MSGPACK,
       [HEADERS.schema]: "SandboxRequest.v1",
       [HEADERS.run]: request.run,

@@ -12,6 +12,7 @@ import { measureBus } from "./bus-metrics.ts";
 import { openMetrics, type Metrics } from "./metrics.ts";
 import { serveMetrics } from "./metrics-server.ts";
 import { readNatsUser } from "../nats/nats-user.ts";
+import { openTracer } from "../tracing/open-tracer.ts";
 import { provision } from "../topology/provision.ts";
 import { answerServiceRequests } from "../nats/service-endpoints.ts";
 import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/trust.ts";
@@ -81,11 +82,13 @@ export async function startService(
 ): Promise<RunningService> {
   const node = nodeId(definition.name);
   const trust = await trustOf(definition, config);
+  const tracer = openTracer(config.traces, { service: definition.name, node }, log);
   const bus = await connectBus({
     servers: config.natsUrl,
     name: node,
     log,
     trust,
+    tracer,
     unsafeDurability: config.unsafeDurability,
     ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
     ...credentialsOf(definition, config),
@@ -138,7 +141,8 @@ export async function startService(
       const drained = Promise.all(parts.map((part) => part.catch(failed)));
       await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
       hard.abort();
-      await within(lastWordsMs, drained, () => log.warn("some handlers did not stop"));
+      const told = drained.then(() => tracer.close());
+      await within(lastWordsMs, told, () => log.warn("some handlers did not stop"));
       await bus.close();
       const [failure] = failures;
       if (failure !== undefined) throw failure;

@@ -198,7 +198,7 @@ async function decide(
     }; // runtime/J5
   }
   try {
-    const outcome = await options.handle({ record, deliveries, signal });
+    const outcome = await traced(bus, options, { record, deliveries, signal });
     if (outcome.kind === "retry")
       log.info({ ...at, code: outcome.code, delayMs: outcome.delayMs }, "will retry");
     if (outcome.kind === "terminal")
@@ -207,6 +207,26 @@ async function decide(
   } catch (thrown) {
     return thrownOutcome(options, at, thrown, signal);
   }
+}
+
+/** The handler, as a span of the record's stage. */
+function traced(bus: Bus, options: ConsumeOptions, delivery: Delivery): Promise<Outcome> {
+  if (!bus.tracer.isOn) return options.handle(delivery);
+  const { record, deliveries } = delivery;
+  const attributes = {
+    "messaging.system": "nats",
+    "messaging.destination.name": record.subject,
+    "antiphon.deliveries": deliveries,
+  };
+  const parent = bus.records.traces.contextOf(record);
+  return bus.tracer.span(
+    { name: `${options.consumer} ${record.type}`, kind: "consumer", parent, attributes },
+    async (note) => {
+      const outcome = await options.handle(delivery);
+      note({ "antiphon.outcome": outcome.kind });
+      return outcome;
+    },
+  );
 }
 
 function thrownOutcome(

@@ -68,6 +68,7 @@ import { Rebuilder } from "./upkeep/rebuilder.ts";
 import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
 import { RunCache } from "./runs/run-cache.ts";
 import { RunMeter } from "./runs/run-meter.ts";
+import { openRunTracing } from "./runs/run-tracing.ts";
 import { timedRoom } from "./verification/timed-room.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
@@ -147,7 +148,8 @@ export function directOver(
   const runMeter = new RunMeter(meter);
   const room = timedRoom(ports.room, meter);
   const perform = performOver({ ...ports, room, letters });
-  const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, log });
+  const traces = openRunTracing(bus);
+  const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, traces, log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
@@ -176,16 +178,8 @@ export function directOver(
   const turning = new WakeableLoop({ ...turn, log });
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const director = new Director({
-    runs,
-    runner,
-    projector,
-    meter: runMeter,
-    timers,
-    admission,
-    tell: say,
-    log,
-  });
+  const shared = { runs, runner, projector, meter: runMeter, traces };
+  const director = new Director({ ...shared, timers, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),

@@ -57,7 +57,8 @@ export interface Backend {
   /** False: the key exists. */
   createIntent(intentId: string, document: unknown): Promise<boolean>;
   intent(intentId: string): Promise<unknown>;
-  append(record: NewRecord): Promise<AppendResult>;
+  /** `traceparent`: W3C trace context of a new run. */
+  append(record: NewRecord, traceparent?: string): Promise<AppendResult>;
   read(runId: string): Promise<StoredRecord[]>;
   intentRecord(runId: string): Promise<StoredRecord | null>;
   tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;

@@ -20,6 +20,7 @@ import { HookSignatures } from "./hooks/hook-signature.ts";
 import { identityOf } from "./identity/directory.ts";
 import { OidcPeople } from "./identity/oidc.ts";
 import { hasRight } from "./identity/roles.ts";
+import { RunTraces } from "./intents/run-trace.ts";
 import { inspectWithImage } from "./intents/standard-image.ts";
 
 export async function start(
@@ -38,7 +39,11 @@ export async function start(
     hasRight(identityOf(name, directory), "decide") ? [name] : [],
   );
   // An identity provider knows people that nobody listed here.
-  const options = { people: oidc === null ? deciding : ("unknown" as const), inspect };
+  const options = {
+    people: oidc === null ? deciding : ("unknown" as const),
+    inspect,
+    traces: new RunTraces(bus.tracer),
+  };
   const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, options);
   const streams = new EventStreams(backend);
   const sessions = new SessionTokens(token);

@@ -14,6 +14,7 @@ import { isChain, isGapless, type CachedRun } from "../runs/cached-run.ts";
 import { watchForCancel } from "../runs/cancel-watch.ts";
 import type { RunCache } from "../runs/run-cache.ts";
 import type { RunMeter } from "../runs/run-meter.ts";
+import type { RunTracing } from "../runs/run-tracing.ts";
 import type { Perform } from "./effect-table.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -22,6 +23,7 @@ export interface EffectRunnerParts {
   readonly runs: RunCache;
   readonly perform: Perform;
   readonly meter: Pick<RunMeter, "stored">;
+  readonly traces: RunTracing;
   readonly log: Logger;
 }
 
@@ -56,11 +58,13 @@ export class EffectRunner {
   }
 
   async run(order: Order, signal: AbortSignal): Promise<EffectEnd> {
-    const { runs, meter, log } = this.#parts;
-    const record = await this.#perform(order, signal);
-    const result = await this.#append(order, record, signal).catch((error: unknown) =>
-      this.#append(order, this.#replacementOf(order, error), signal),
-    );
+    const { runs, meter, traces, log } = this.#parts;
+    const result = await this.#traced(order, async () => {
+      const record = await this.#perform(order, signal);
+      return this.#append(order, record, signal).catch((error: unknown) =>
+        this.#append(order, this.#replacementOf(order, error), signal),
+      );
+    });
     if (result.kind === "moved") return { kind: "moved" };
     const stored = result.kind === "conflict" ? result.existing : result.record;
     const { runId, taskId: task, epoch, seq } = stored;
@@ -69,7 +73,19 @@ export class EffectRunner {
     else log.info({ run: runId, task, epoch, seq }, `${stored.type} ${result.kind}`);
     // If it was stored before, by this Director or another, the run may hold more records that are unknown here.
     const folded = result.kind === "appended" ? runs.fold(stored) : null;
-    return { kind: "stored", record: stored, run: folded ?? (await runs.load(runId, stored)) };
+    const after = folded ?? (await runs.load(runId, stored));
+    if (stored.type === "closed") traces.closed(after.records);
+    return { kind: "stored", record: stored, run: after };
+  }
+
+  /** The effect as a span of its stage. */
+  #traced<T>({ run, effect }: Order, work: () => Promise<T>): Promise<T> {
+    const { runId } = run.snapshot.context;
+    return this.#parts.traces.effect(
+      effect.kind,
+      { runId, taskId: effect.taskId, epoch: effect.epoch },
+      work,
+    );
   }
 
   /** director/D3, director/D8: a record that could contradict an unknown one is stored only if there is none. */

@@ -27,6 +27,7 @@ import type { CachedRun } from "../runs/cached-run.ts";
 import type { RunCache } from "../runs/run-cache.ts";
 import type { RunMeter } from "../runs/run-meter.ts";
 import type { TimerScheduler } from "../timers/timer-scheduler.ts";
+import type { RunTracing } from "../runs/run-tracing.ts";
 import type { Projector } from "../views/projector.ts";
 import { nextStep, type Knowledge } from "./step.ts";
 
@@ -46,6 +47,7 @@ export interface DirectorParts {
   runner: EffectRunner;
   projector: Projector;
   meter: Pick<RunMeter, "delivered">;
+  traces: Pick<RunTracing, "closed">;
   timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
   admission: Pick<AdmissionQueue, "admits">;
   /** Publishes live what a task waits for. It is not stored; there may be no listener. */
@@ -88,7 +90,10 @@ export class Director {
       const run = folded ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
       this.#parts.meter.delivered(record, run.records, deliveries);
-      if (deliveries > 1) this.#parts.tell(record, "delivered again; resuming");
+      if (deliveries > 1) {
+        this.#parts.tell(record, "delivered again; resuming");
+        if (run.snapshot.context.closed !== null) this.#parts.traces.closed(run.records);
+      }
       await this.advance(run, { seq: record.seq, digest: record.digest }, signal);
       return { kind: "done" }; // director/D1
     } catch (error) {

@@ -13,6 +13,7 @@ import type { Perform } from "../effects/effect-table.ts";
 import { Director, type DirectorParts } from "../scheduling/director.ts";
 import { Projector } from "../views/projector.ts";
 import { RunCache } from "../runs/run-cache.ts";
+import { noTracing } from "../runs/run-tracing.ts";
 import { RunMeter } from "../runs/run-meter.ts";
 
 export const POLICY: RunPolicy = { maxAttempts: 3, maxLapses: 2, maxOutages: 3, maxIntegrations: 3 };
@@ -37,8 +38,9 @@ export function directorOver(
   const meter = new RunMeter(over.meter ?? silentMeter);
   const buckets = { runs: new MemoryKv(), contracts: new MemoryKv() };
   const projector = new Projector(buckets, (runId) => runs.load(runId), silent);
-  const runner = new EffectRunner({ journal, runs, perform, meter, log: silent });
-  const parts = { runs, runner, projector, meter, timers: noTimers, admission, tell, log: silent };
+  const runner = new EffectRunner({ journal, runs, perform, meter, traces: noTracing, log: silent });
+  const shared = { runs, runner, projector, meter, traces: noTracing };
+  const parts = { ...shared, timers: noTimers, admission, tell, log: silent };
   const director = new Director(parts);
   const deliver = (
     record: StoredRecord,

@@ -68,7 +68,10 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     admitRun: () => openRuns.admit(), // The deadline is on the count inside: a place taken after it would never be released.
     createIntent: (intentId, content) => soon(intents.create(intentId, content)),
     intent: (intentId) => document(intents, intentId),
-    append: (record) => journal.append(record, { signal: AbortSignal.timeout(DEADLINE_MS) }),
+    append(record, traceparent) {
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      return journal.append(record, traceparent === undefined ? { signal } : { signal, traceparent });
+    },
     read: (runId) => soon(journal.read(runId)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),

@@ -20,8 +20,21 @@ export const BEAT = ": beat\n\n";
 
 /** The form of a record over HTTP. `at` is JetStream's timestamp. */
 export function recordJson(record: StoredRecord): Record<string, unknown> {
-  const { v, seq, type, runId, taskId, epoch, at, digest, cause, body, signature } = record;
-  return { v, seq, type, runId, taskId, epoch, at: at.toISOString(), digest, signature, cause, body };
+  const { v, seq, type, runId, taskId, epoch, at, digest, cause, body, signature, traceparent } = record;
+  return {
+    v,
+    seq,
+    type,
+    runId,
+    taskId,
+    epoch,
+    at: at.toISOString(),
+    digest,
+    signature,
+    traceparent,
+    cause,
+    body,
+  };
 }
 
 /** The sequence after the last event the client saw. Any id that is not a sequence number starts from the beginning. */

@@ -8,6 +8,7 @@ import { withTenant } from "../identity/tenant.ts";
 import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
 import { retryIdOf, retryable } from "./retry.ts";
+import { RunTraces } from "./run-trace.ts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend, Place } from "../ports.ts";
@@ -42,13 +43,18 @@ const ENVELOPE_BYTES = 1024;
 export interface IntakeOptions {
   readonly people?: readonly string[] | "unknown";
   readonly inspect?: Backend["inspect"];
+  readonly traces?: RunTraces;
 }
 
 export function intentIntake(
   backend: Backend,
   guard: PolicyGuard,
   newRunId: () => string,
-  { people = [], inspect = (request) => backend.inspect(request) }: IntakeOptions = {},
+  {
+    people = [],
+    inspect = (request) => backend.inspect(request),
+    traces = new RunTraces(),
+  }: IntakeOptions = {},
 ): IntentIntake {
   const admission = new RunAdmission(backend, guard, inspect);
 
@@ -59,7 +65,10 @@ export function intentIntake(
     return { intentId, intent: document.intent };
   }
 
-  async function start(runId: string, order: Order): Promise<Started> {
+  const start = (runId: string, order: Order): Promise<Started> =>
+    traces.started(runId, order.caller.traceparent, (traceparent) => startIn(traceparent, runId, order));
+
+  async function startIn(traceparent: string | undefined, runId: string, order: Order): Promise<Started> {
     const { intentId, intent, caller, retryOf } = order;
     await backend.admit();
     const asked = runOptionsOf(intent);
@@ -70,7 +79,7 @@ export function intentIntake(
       if (people !== "unknown") checkApprovers(asked, speaker(caller), people, admitted.policy);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
-      const outcome = await appended(intentRecord(runId, body), place); // gateway/G2
+      const outcome = await appended(intentRecord(runId, body), place, traceparent); // gateway/G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
       return sameRun(outcome.existing, intentId);
     } finally {
@@ -78,9 +87,9 @@ export function intentIntake(
     }
   }
 
-  async function appended(record: NewRecord, place: Place): Promise<AppendResult> {
+  async function appended(record: NewRecord, place: Place, traceparent?: string): Promise<AppendResult> {
     try {
-      const outcome = await backend.append(record);
+      const outcome = await backend.append(record, traceparent);
       if (outcome.kind !== "conflict") place.stored();
       return outcome;
     } catch (error) {

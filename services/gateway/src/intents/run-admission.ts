@@ -18,6 +18,8 @@ export interface Caller {
   readonly tenancy?: Tenancy;
   /** The call comes from a session's command, which was judged and counted already. */
   readonly accepted?: boolean;
+  /** The header of the request. */
+  readonly traceparent?: string;
 }
 
 export interface AdmittedRun {

@@ -65,6 +65,8 @@ async function requireOwnRun(
   if (intent?.base.repo.path !== repo) throw absent;
 }
 
-export function callerOf({ principal, binding, tenancy }: FastifyRequest): Caller {
-  return { principal, session: binding, tenancy };
+export function callerOf({ principal, binding, tenancy, headers }: FastifyRequest): Caller {
+  const { traceparent } = headers;
+  const trace = typeof traceparent === "string" ? { traceparent } : {};
+  return { principal, session: binding, tenancy, ...trace };
 }

@@ -33,6 +33,8 @@ export interface JobPorts {
   /** Tells people who watch what the job waits for. */
   readonly progress: (text: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;
+  /** Times a part of the job, for the trace of its run. */
+  readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
   /** Work that ends after the outcome is known, such as the removal of the container. */
   readonly later: (work: Promise<void>) => void;
 }

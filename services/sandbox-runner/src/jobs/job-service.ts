@@ -34,7 +34,7 @@ export interface ServiceOptions {
   /** Signs the digest of a request and its outcome, so that a Director knows which runner answered. */
   readonly sign: (digest: string) => string;
   readonly meter: Meter;
-  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later">;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "timed" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
 }
@@ -121,7 +121,8 @@ export class SandboxService {
       tell(bus, subjects.log(request.run, request.task, stream), line);
     });
     const { run, task, epoch, jobId, purpose } = request;
-    const jobLog = log.child({ run, task, epoch, jobId, purpose });
+    const trace = bus.tracer.outgoing()?.traceId;
+    const jobLog = log.child({ run, task, epoch, jobId, purpose, ...(trace === undefined ? {} : { trace }) });
     try {
       const jobPorts: JobPorts = {
         ...ports,
@@ -129,6 +130,7 @@ export class SandboxService {
           live.push(stream, piece);
         },
         progress: (text) => tell(bus, subjects.log(run, task, "progress"), { text, epoch }),
+        timed: (name, work) => bus.tracer.span({ name }, () => work()),
         later: (work) => leaving.push(work),
       };
       const outcome = await withoutContainer(await runJob(request, jobPorts, emit, stop.signal), leaving);

@@ -54,6 +54,7 @@ function twin(options: {
   };
   const ports: JobPorts = {
     node: "node",
+    timed: (_name, work) => work(),
     provider: "docker",
     defaults: defaultLimits("runc"),
     image: (asked) =>

@@ -41,7 +41,7 @@ export async function runJob(
   const job: Job = { request, ports, emit, progress };
   try {
     const plan = planJob(request, defaults);
-    const prepared = await prepare(plan, job, signal);
+    const prepared = await ports.timed("sandbox prepare", () => prepare(plan, job, signal));
     signal.throwIfAborted();
     if (plan.stages.length > 0) await inSandbox(job, prepared, signal);
   } catch (error) {
@@ -99,7 +99,7 @@ async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Pro
   // What is mounted takes no room of the job's own.
   const isStreamed = environment !== null && workspace.layers === null;
   const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
-  const lease = await ports.lease(order, request, workspace.tree);
+  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, workspace.tree));
   const stop = (): void => {
     void lease.release();
   };

@@ -71,7 +71,7 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
   const leased: Leased = { ...prepared, job, lease, running, link: null, ...BEGINNING };
   try {
     for (const stage of prepared.plan.stages) {
-      await perform(stage, leased);
+      await job.ports.timed(nameOf(stage), () => perform(stage, leased));
       if (progress.ending.outcome !== "completed") return;
     }
   } finally {
@@ -80,6 +80,10 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
     progress.egress = (await leased.link?.close()) ?? null;
   }
 }
+
+/** The name of a stage in a trace. */
+const nameOf = (stage: Stage): string =>
+  stage.kind === "run" ? `sandbox run ${stage.step.id}` : `sandbox ${stage.kind}`;
 
 async function perform(stage: Stage, leased: Leased): Promise<void> {
   const { job, lease, workspace, environment } = leased;

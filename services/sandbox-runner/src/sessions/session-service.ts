@@ -27,7 +27,7 @@ export interface SessionServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
   readonly slots: Slots;
-  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "later" | "egress" | "environments">;
+  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "timed" | "later" | "egress" | "environments">;
 }
 
 type SessionRequest =

@@ -368,7 +368,9 @@ describe("an upstream that stalls", () => {
   it("by never ending its answer is cut off at the deadline of the whole request, although bytes keep coming", async () => {
     leases = leasesWith({ ...SHORT, requestMs: 1_500 });
     const mine = await lease();
-    expect(await heard(dial(mine, ask("/drip")))).toMatch(/(tick \s+5\s+){5}/);
+    // A byte that could begin a credential waits for the next chunk, so where the chunks break is not told.
+    const drops = (await heard(dial(mine, ask("/drip")))).replace(/\r\n[0-9a-f]+\r\n/g, "");
+    expect(drops).toMatch(/(tick ){5}/);
     expect(await heard(dial(mine, ask("/fine")))).toMatch(/^HTTP\/1\.1 200 /);
     expect(await account(mine)).toEqual([
       expect.objectContaining(late("request:long", { path: "/drip" })),

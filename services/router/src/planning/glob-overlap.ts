@@ -11,8 +11,8 @@ export interface Effort {
   left: number;
 }
 
-/** Some milliseconds. A plan of a hundred tasks with a few folders each takes two fifths of it. */
-export const fullEffort = (): Effort => ({ left: 125_000 });
+/** Some milliseconds. A plan of a hundred tasks with a few folders each takes a fifth of it. */
+export const fullEffort = (): Effort => ({ left: 250_000 });
 
 /** The globs of one task, read once. */
 export interface Files {

@@ -37,7 +37,7 @@ const LARGEST = 256 * 1024;
 /** Shorter times are lost in noise. From here on, a step is measured again, or at four times the size. */
 const NOTICED_MS = 2;
 /** Steps shorter than this are harmless. */
-const FLOOR_MS = 25;
+const FLOOR_MS = 60;
 /** A bound between the 4 of linear growth and the 16 of quadratic growth. */
 const MOST_GROWTH = 8;
 /** Processor time per character. A linear parser stays far below. */

@@ -155,12 +155,13 @@ export const ALL_ONLY: readonly string[] = [
   "test/simulation/differential.test.ts",
   "test/simulation/planted-bugs.test.ts",
   "test/simulation/simulation.test.ts",
-  "test/e2e/nats-cli.test.ts",
-  "test/integration/director/cheats-carried-out.test.ts",
 ];
 
 /** Minutes of a machine at its limits. */
-export const NIGHTLY: readonly string[] = ["test/chaos/sandbox/hostile-matrix.test.ts"];
+export const NIGHTLY: readonly string[] = [
+  "test/chaos/sandbox/hostile-matrix.test.ts",
+  "test/integration/director/cheats-carried-out.test.ts",
+];
 
 /** These begin first: one of them that began last would run on alone. */
 export const LONGEST_FIRST: readonly string[] = [

@@ -1,11 +1,13 @@
 /** The page of a deployment: its runs, one run, and what whoever is on call needs. Served by the gateway, without a CDN. */
-import { useState, type ReactElement } from "react";
+import { lazy, Suspense, useState, type ReactElement } from "react";
 import { OperationsPage } from "./operations/operations-page.tsx";
-import { RunPage } from "./run/run-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { useRoute } from "./screen/route.ts";
 import { SignIn } from "./screen/sign-in.tsx";
 import { usePolled } from "./screen/polled.ts";
+
+/** Loaded when a run is opened: the list needs nothing of the fold of a run. */
+const RunPage = lazy(() => import("./run/run-page.tsx"));
 
 export function App(): ReactElement {
   const route = useRoute();
@@ -27,7 +29,9 @@ export function App(): ReactElement {
       </header>
       <Guarded key={signedIn} onSignedIn={() => setSignedIn((count) => count + 1)}>
         {route.page === "run" ? (
-          <RunPage key={route.runId} runId={route.runId} />
+          <Suspense fallback={<p className="quiet">Reading the run…</p>}>
+            <RunPage key={route.runId} runId={route.runId} />
+          </Suspense>
         ) : route.page === "operations" ? (
           <OperationsPage />
         ) : (

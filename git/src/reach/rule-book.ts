@@ -54,10 +54,17 @@ export function readRules(text: string, book: RuleBook): string[] {
     const rule = ruleOf(plain, book);
     if (rule === null) continue;
     open = { needs: rule.needs, lines: rule.lines };
-    for (const goal of rule.goals) book.rules.set(goal, [...(book.rules.get(goal) ?? []), open]);
+    for (const goal of rule.goals) addRule(book, goal, open);
     book.first ??= rule.goals.find((goal) => !goal.startsWith(".")) ?? null;
   }
   return includes;
+}
+
+/** Appends in place: a goal may stand in a file thousands of times. */
+function addRule(book: RuleBook, goal: string, rule: Rule): void {
+  const known = book.rules.get(goal);
+  if (known === undefined) book.rules.set(goal, [rule]);
+  else known.push(rule);
 }
 
 function withoutComment(line: string): string {

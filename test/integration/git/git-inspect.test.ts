@@ -29,6 +29,7 @@ describe("a repository a run can start from", () => {
       bare: false,
       home: repo.path,
       landOn: null,
+      services: [],
     });
   });
 

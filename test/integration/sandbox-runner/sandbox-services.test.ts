@@ -137,7 +137,8 @@ const tails = ({ steps }: SandboxOutcome): string[] => steps.map(({ stdout }) =>
 
 describe("a service beside a job", () => {
   it("sandbox-runner/S12: ends the job by name when it never becomes ready, and leaves no container", async () => {
-    const late = counter({ command: "echo still starting; exec sleep 60", ready_s: 1 });
+    // Its own port: a service that shares the network answers on its behalf otherwise.
+    const late = counter({ command: "echo still starting; exec sleep 60", port: PORT + 1, ready_s: 1 });
     const outcome = await run({ services: [late, { ...counter(), name: "other" }] });
     expect(outcome).toMatchObject({ outcome: "refused", code: "ANT_SERVICE_FAILED", steps: [] });
     expect(outcome.message).toMatch(/^service counter was not ready within 1 s/);

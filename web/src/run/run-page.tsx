@@ -19,7 +19,7 @@ const ChangeTab = lazy(() => import("./change-tab.tsx"));
 const TABS = ["log", "change", "checks", "evidence", "records"] as const;
 type Tab = (typeof TABS)[number];
 
-export function RunPage({ runId }: { readonly runId: string }): ReactElement {
+export default function RunPage({ runId }: { readonly runId: string }): ReactElement {
   const { records, output, connected, refusal } = useRun(runId);
   const [chosenTab, setTab] = useState<Tab | null>(null);
   /** How many records are shown; null: all, also those to come. */

@@ -119,12 +119,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       return contract;
     },
     file: (blob) => files.get(blob, { deadlineMs: 20_000 }),
-    directorKeys: async () => {
-      const pinned = bus.trust.keys();
-      if (pinned !== null) return [...pinned];
-      const found = await Promise.all((await soon(directors.keys())).map((kid) => document(directors, kid)));
-      return found.filter((key): key is DirectorKey => validate("DirectorKey", key).ok);
-    },
+    directorKeys: async () => bus.trust.keys()?.slice() ?? (await soon(publishedKeys(directors))),
     async storeRecording(name, content) {
       await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
     },
@@ -134,6 +129,14 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
     rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
   };
+}
+
+/** The keys that Directors have published themselves, for a deployment that pins none. */
+async function publishedKeys(directors: ReturnType<typeof openKv>): Promise<DirectorKey[]> {
+  const found = await Promise.all(
+    (await directors.keys()).map(async (kid) => (await directors.get(kid))?.value),
+  );
+  return found.filter((key): key is DirectorKey => validate("DirectorKey", key).ok);
 }
 
 /** A Director may be slow, with git or a long run, so it has its own deadline; a lost connection ends the call at once. */

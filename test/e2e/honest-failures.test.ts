@@ -175,6 +175,25 @@ test("a task that exceeds its time budget is killed and reported as such", async
   );
 });
 
+test("what an attempt did until its time was over is kept, shown, and taken up by another run", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const runId = await begin(
+    { agent: { kind: "command", argv: ["sh", "-c", `${FIX}; sleep 600`] }, checks: [CHECK] },
+    { time_budget_s: 10, max_attempts: 1 },
+  );
+  await until(runId, "failed");
+  const diff = await stack.antiphon(["diff", runId]);
+  expect(diff.stdout).toContain("--- a/add.js");
+  const { document } = await stack.json<{ runId: string; status: string }>([
+    ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--patch", runId],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded" });
+  expect(project.landed(document.runId)).toHaveLength(1);
+  const none = await stack.antiphon(["run", "x", "--repo", project.path, "--patch", "run_0"]);
+  expect([none.code, none.stderr]).toEqual([expect.any(Number), expect.stringContaining("ANT_")]);
+  expect(none.code).not.toBe(0);
+});
+
 test("a cancelled run stops its container within 5 s and never lands", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin({ agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] });

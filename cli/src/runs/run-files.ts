@@ -13,11 +13,12 @@ import type { RunFiles, RunFlags } from "./run-request.ts";
 export async function loadFiles(
   flags: RunFlags,
   places: PackPlaces | null = null,
+  fromRun: Patch | null = null,
 ): Promise<Omit<RunFiles, "plan"> & { readonly recording: unknown }> {
   const recording = flags.recording === undefined ? null : readJson(flags.recording);
   const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
   return {
-    patch: flags.patch === undefined ? null : readPatch(flags.patch),
+    patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
     pack: packNamed(flags.agent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,

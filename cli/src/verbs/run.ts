@@ -63,12 +63,16 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const repoPath = repositoryOf(flags.repo);
   const problem = localProblem(context.config.gatewayUrl, repoPath);
   if (problem !== null) throw problem;
-  const files = await loadFiles(flags, placesOf(context));
   const { loadPlan, namesRun } = await import("../runs/plan-source.ts");
   const startServices = async (): Promise<void> => {
     if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
   };
-  if (options.plan !== undefined && namesRun(options.plan)) await startServices();
+  if ([options.plan, options.patch].some((one) => one !== undefined && namesRun(one))) await startServices();
+  const fromRun =
+    flags.patch === undefined || !namesRun(flags.patch)
+      ? null
+      : await (await import("../evidence/run-patches.ts")).onlyPatchOf(await context.gateway(), flags.patch);
+  const files = await loadFiles(flags, placesOf(context), fromRun);
   const plan = options.plan === undefined ? null : await loadPlan(options.plan, () => context.gateway());
   const goal = goalOf(words, plan);
   const intent = intentOf(goal, repoPath, flags, { ...files, plan });

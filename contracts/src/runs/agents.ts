@@ -31,7 +31,12 @@ const scripted = agent(
   },
   [
     flag("--command <cmd>", "texts", "a shell command that edits the work tree (repeatable)", "commands"),
-    flag("--patch <file>", "patch", "a unified diff, or a Patch.v0 as JSON; - is stdin", "patch"),
+    flag(
+      "--patch <file or run>",
+      "patch",
+      "a unified diff, or a Patch.v0 as JSON; - is stdin; or the id of a run, for the change it left",
+      "patch",
+    ),
   ],
 );
 

@@ -31,8 +31,8 @@ export type Job = Omit<SandboxRequest, "jobId" | "budgetMs">;
 
 /** Files up to this size in all are part of the request; larger changes go as a tar through the object store. */
 const INLINE_BYTES = 128 * 1024;
-/** The runner ends a job at its budget. This long after that, the attempt stops waiting for the outcome. */
-const BUDGET_GRACE_MS = 5000;
+/** The runner ends a job at its budget, then reads its changes. This long after that, the attempt stops waiting for them. */
+const BUDGET_GRACE_MS = 15_000;
 /** The longest wait for a free sandbox: half of the time that a claim has beyond the task's budget. */
 const QUEUE_MS = (limits.claimGraceS * 1000) / 2;
 

@@ -349,6 +349,15 @@ describe("carryOut", () => {
     expect(world.requests).toEqual([]);
   });
 
+  test.each(["timeout", "oom"] as const)("an attempt that ends by %s keeps its change", async (how) => {
+    const ended: Answer = async (request, signal) => ({ ...(await allGood(request, signal)), outcome: how });
+    const world = driven(ended);
+    expect(await go(world)).toMatchObject({
+      body: { patch: blob, result: { status: "failed", files_changed: ["hello.txt"] } },
+    });
+    expect(world.stored).toContain("diff.patch");
+  });
+
   test("the tools of an image are probed once", async () => {
     const world = driven(allGood);
     await go(world);

@@ -158,7 +158,7 @@ function historyNote({ history }: DispatchBody): string | null {
 }
 
 async function changeIn(outcome: SandboxOutcome, ports: AttemptPorts): Promise<Change> {
-  if (outcome.outcome !== "completed" || outcome.changes === null) return NO_CHANGE;
+  if (outcome.changes === null) return NO_CHANGE;
   const { overlay, deletions } = outcome.changes;
   return { files: await ports.overlays.unpack(overlay), deletions };
 }

@@ -101,7 +101,8 @@ export function reportOf(facts: AttemptFacts): Report {
 function faultOf(facts: AttemptFacts): Fault | null {
   const { ending } = facts;
   if (ending.kind === "stopped") {
-    return { code: ending.code, message: ending.message };
+    const kept = facts.change === null ? "" : `; its change so far is kept: ${listOf(facts.change.files)}`;
+    return { code: ending.code, message: `${ending.message}${kept}` };
   }
   const work = facts.work.find((step) => step.exitCode !== 0);
   if (work !== undefined) {

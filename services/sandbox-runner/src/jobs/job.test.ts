@@ -209,6 +209,37 @@ describe("a job", () => {
     expect(outcome.message).toContain("type-symlink");
   });
 
+  const late = { ...EXIT, exitCode: 137, signal: 9, timedOut: true };
+
+  it("collects what a command changed until its time limit killed it, and runs no further step", async () => {
+    const { ports, seen } = twin({ onRun: () => Promise.resolve(late) });
+    const { outcome } = await run(request({ collect: true, collectAfter: "a" }), ports);
+    expect(outcome).toMatchObject({
+      outcome: "timeout",
+      code: "ANT_SANDBOX_TIMEOUT",
+      changes: { overlay: null, deletions: ["gone"] },
+      steps: [{ id: "a", exitCode: null, timedOut: true }],
+    });
+    expect(seen.commands.map(({ timeoutEnds }) => timeoutEnds)).toEqual(["command"]);
+    expect(seen.released).toBe(1);
+  });
+
+  it("the time limit ends the sandbox when nothing is to be collected any more", async () => {
+    const { ports, seen } = twin({});
+    await run(request({ collect: true, collectAfter: "a" }), ports);
+    expect(seen.commands.map(({ timeoutEnds }) => timeoutEnds)).toEqual(["command", undefined]);
+  });
+
+  it("stays a timeout when the changes cannot be read, and says why", async () => {
+    const onCollect = () => {
+      throw new Refusal("type-symlink", "l");
+    };
+    const { ports } = twin({ onRun: () => Promise.resolve(late), onCollect });
+    const { outcome } = await run(request({ collect: true }), ports);
+    expect(outcome).toMatchObject({ outcome: "timeout", changes: null });
+    expect(outcome.message).toContain("its changes could not be read: ");
+  });
+
   it("also collects after a failure", async () => {
     const { ports } = twin({ onRun: () => Promise.resolve({ ...EXIT, exitCode: 1 }) });
     const { outcome } = await run(request({ collect: true }), ports);

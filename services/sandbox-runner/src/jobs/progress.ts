@@ -10,6 +10,9 @@ import type {
 } from "@antiphon/contracts";
 import { COMPLETED, type Ending } from "./ending.ts";
 
+/** A command that met a limit may have left good work. */
+const KEEPS_CHANGES: ReadonlySet<Ending["outcome"]> = new Set(["completed", "timeout", "oom"]);
+
 export class Progress {
   ending: Ending = COMPLETED;
   /** The step that runs or ran last. */
@@ -60,7 +63,7 @@ export class Progress {
     return {
       ...ending,
       steps,
-      changes: ending.outcome === "completed" ? changes : null,
+      changes: KEEPS_CHANGES.has(ending.outcome) ? changes : null,
       meta,
       ...(egress === null ? {} : { egress }),
       ...(environment === null ? {} : { environment }),

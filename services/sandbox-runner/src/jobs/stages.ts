@@ -1,7 +1,8 @@
 /**
  * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. What they find out is noted
  * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
- * later commands, but the changes are still collected.
+ * later commands, but the changes are still collected. So are those of a command that met its time or memory limit, because
+ * the work up to there may have been paid for.
  */
 import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
 import { environmentVariables } from "../environments/environment-variables.ts";
@@ -20,7 +21,7 @@ import {
 import { RunningServices, type ServicesParts } from "../beside/running-services.ts";
 import type { Written } from "../workspace/written.ts";
 import type { EgressLink } from "./egress-link.ts";
-import { endingOfExit } from "./ending.ts";
+import { endingOfDeath, endingOfExit } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";
@@ -55,6 +56,8 @@ interface Leased extends Prepared {
   endsAt: number | null;
   /** A command failed, and the request does not go on after it. */
   stopped: boolean;
+  /** The changes are collected after this stage, so its time limit must leave the sandbox alive. */
+  willCollect: boolean;
 }
 
 /** The state before the first command of a trial. */
@@ -68,16 +71,32 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
   const running = new RunningServices({
     ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
   });
-  const leased: Leased = { ...prepared, job, lease, running, link: null, ...BEGINNING };
+  const leased: Leased = { ...prepared, job, lease, running, link: null, willCollect: false, ...BEGINNING };
   try {
-    for (const stage of prepared.plan.stages) {
+    for (const [i, stage] of plan.stages.entries()) {
+      const collecting = plan.stages.slice(i + 1).find(({ kind }) => kind === "collect");
+      leased.willCollect = collecting !== undefined;
       await job.ports.timed(nameOf(stage), () => perform(stage, leased));
-      if (progress.ending.outcome !== "completed") return;
+      if (progress.ending.outcome === "completed") continue;
+      if (collecting !== undefined) await saveChanges(collecting, leased);
+      return;
     }
   } finally {
     void running.stop(); // sandbox-runner/S12
     progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;
+  }
+}
+
+/** The ending stays that of the command; if the changes cannot be read, it says so. */
+async function saveChanges(collecting: Stage, leased: Leased): Promise<void> {
+  const { progress } = leased.job;
+  try {
+    await perform(collecting, leased);
+  } catch (error) {
+    const { ending } = progress;
+    const why = error instanceof Error ? error.message : String(error);
+    progress.ending = { ...ending, message: `${ending.message}; its changes could not be read: ${why}` };
   }
 }
 
@@ -176,15 +195,18 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
       env: { ...variables, ...link?.env, ...step.env },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
+      ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
       keepBytes: plan.limits.keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       onOutput: step.quiet === true ? () => undefined : ports.onOutput,
     });
-    const { exitCode, durationMs, stdout, stderr } = exit;
-    progress.keep(ports.evidence.step({ id, exitCode, timedOut: false, durationMs, stdout, stderr }));
-    progress.exits.push(exitCode);
+    const { timedOut, durationMs, stdout, stderr } = exit;
+    const exitCode = timedOut ? null : exit.exitCode;
+    progress.keep(ports.evidence.step({ id, exitCode, timedOut, durationMs, stdout, stderr }));
+    if (exitCode !== null) progress.exits.push(exitCode);
     emit({ kind: "step", id, exitCode });
-    progress.ending = endingOfExit(exit, id) ?? progress.ending;
+    const ending = timedOut ? endingOfDeath({ kind: "timeout" }, id) : endingOfExit(exit, id);
+    progress.ending = ending ?? progress.ending;
     leased.stopped = exitCode !== 0 && !step.continueOnFailure;
   } catch (error) {
     if (error instanceof SandboxDied && error.partial !== null) {

@@ -194,6 +194,20 @@ test("what an attempt did until its time was over is kept, shown, and taken up b
   expect(none.code).not.toBe(0);
 });
 
+test("the second attempt is told the failure in the middle of a long output of its own check", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const noise = (from: number) => `seq ${from} ${from + 3000} | sed "s/^/ok /"`;
+  // The command itself, which is told too, does not hold the words that it prints.
+  const check = `${CHECK} || { ${noise(1)}; echo "not ok: $((40 + 2))"; ${noise(5000)}; exit 1; }`;
+  const agent = `if grep -q "not ok: 42"; then ${FIX}; else echo x > noted; fi`;
+  const runId = await begin(
+    { agent: { kind: "command", argv: ["sh", "-c", agent] }, checks: [check] },
+    { max_attempts: 2 },
+  );
+  const end = await until(runId, "succeeded", "failed");
+  expect(end).toMatchObject({ status: "succeeded", steps: [{ epoch: 2 }] });
+});
+
 test("a cancelled run stops its container within 5 s and never lands", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin({ agent: { kind: "scripted", commands: ["sleep 600"] }, checks: [CHECK] });

@@ -30,4 +30,10 @@ it("fits into one argument of a program", () => {
   const base = dispatchOf();
   const task = { ...base.task, acceptance_criteria: Array.from({ length: 64 }, () => "x".repeat(2048)) };
   expect(promptOf({ ...base, task }, 1, null).length).toBeLessThanOrEqual(96 * 1024);
+  const check = { command: "t", exitCode: 1, timedOut: false, durationMs: 1, stdout: null, stderr: null };
+  const checks = Array.from({ length: 20 }, () => ({ ...check, tail: "x".repeat(8192) }));
+  const feedback = [{ epoch: 1, code: "ANT_VERIFY_CHECK_FAILED", message: "failed", checks }] as const;
+  const told = promptOf({ ...base, feedback: [{ ...feedback[0] }] }, 2, null);
+  expect(told.length).toBeLessThanOrEqual(96 * 1024);
+  expect(told).toContain("Do not change tests");
 });

@@ -5,7 +5,7 @@ import { checksOf } from "../attempt/attempt.ts";
 
 /** Linux refuses a single argument above 128 KiB; the task itself is far below. */
 const MAX_CHARS = 96 * 1024;
-const TAIL_CHARS = 4096;
+const TAIL_CHARS = 8192;
 const MAX_DIFF_CHARS = 32 * 1024;
 /** Rejected attempts that are told, the newest last. */
 const MAX_FEEDBACK = 3;
@@ -22,10 +22,10 @@ export function promptOf(dispatch: DispatchBody, epoch: number, previousDiff: st
     ...list("It is done when:", task.acceptance_criteria),
     ...list("These commands have to succeed, in a clean copy without a network:", checks),
     ...list("Change only these paths:", scope),
+    RULES, // before what may be long, because the end is cut
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
     ...told.map((one) => earlier(one, epoch)),
     ...changed(previousDiff),
-    RULES,
   ];
   return sections.join("\n\n").slice(0, MAX_CHARS);
 }

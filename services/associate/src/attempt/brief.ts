@@ -31,6 +31,8 @@ export interface BriefBounds {
   readonly previousDiff: string | null;
 }
 
+/** Of the output of a check, first if all fits, then if it does not. */
+const SECTION_CHARS = 8192;
 const TAIL_CHARS = 2048;
 const SHORT_CHARS = 256;
 
@@ -68,10 +70,14 @@ export function briefJson(
     };
     return JSON.stringify(brief);
   };
-  let feedback = feedbackOf(dispatch, TAIL_CHARS);
-  const whole = render(feedback, previousDiff);
+  const whole = render(feedbackOf(dispatch, SECTION_CHARS), previousDiff);
   if (whole.length <= maxChars) return whole;
+  let feedback = feedbackOf(dispatch, SECTION_CHARS);
   let json = render(feedback);
+  if (json.length > maxChars) {
+    feedback = feedbackOf(dispatch, TAIL_CHARS);
+    json = render(feedback);
+  }
   if (json.length > maxChars) {
     feedback = feedbackOf(dispatch, SHORT_CHARS);
     json = render(feedback);

@@ -1,5 +1,5 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
-import type { DispatchBody, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
+import type { EvidenceManifest, DispatchBody, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { describe, expect, test } from "vitest";
 import { dispatchOf, output } from "../testing/dispatch.fixture.ts";
@@ -356,6 +356,36 @@ describe("carryOut", () => {
       body: { patch: blob, result: { status: "failed", files_changed: ["hello.txt"] } },
     });
     expect(world.stored).toContain("diff.patch");
+  });
+
+  test("the next attempt is told the failing sections of the whole output, not only its end", async () => {
+    const output = [...Array(2000).keys()].map((n) => (n === 900 ? "AssertionError: 3 !== 2" : `line ${n}`));
+    const world = driven(allGood);
+    const file = { path: "checks/1.stdout.txt", blob };
+    const check = { command: "make test", exit_code: 1, duration_ms: 1, timed_out: false };
+    const checks = [{ ...check, stdout_path: file.path, stderr_path: null }];
+    const bundle = { files: [file], checks } as unknown as EvidenceManifest;
+    const evidence = {
+      ...world.ports.evidence,
+      bundleOf: () => Promise.resolve(bundle),
+      text: () => Promise.resolve(output.join("\n")),
+    };
+    const rejected = { epoch: 1, code: "ANT_VERIFY_SELF_FAILED", message: "it failed", checks: [] } as const;
+    const agent = { kind: "command", argv: ["fix"] } as const;
+    await go(
+      { ...world, ports: { ...world.ports, evidence } },
+      {
+        agent: { ...agent, argv: [...agent.argv] },
+        feedback: [{ ...rejected, checks: [] }],
+      },
+    );
+    const brief = world.requests[0]?.steps.find(({ id }) => id === "work-1")?.env["ANTIPHON_TASK"] ?? "";
+    expect(brief).toContain("line 899\\nAssertionError: 3 !== 2\\nline 901");
+    expect(brief).toContain("line 1999");
+    await go(world, { agent: { kind: "command", argv: ["fix"] }, feedback: [{ ...rejected, checks: [] }] });
+    expect(world.requests[1]?.steps.find(({ id }) => id === "work-1")?.env["ANTIPHON_TASK"]).toContain(
+      "it failed",
+    );
   });
 
   test("the tools of an image are probed once", async () => {

@@ -17,6 +17,7 @@ import { unstartable } from "./check-programs.ts";
 import { merged, withoutJunk } from "./change.ts";
 import { endingOf, overBudget } from "./ending.ts";
 import { isOwnFault } from "./fault.ts";
+import { withSections } from "./feedback.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
 import { reported } from "../evidence/proposal.ts";
@@ -75,11 +76,12 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: 
     const { trees, recordings } = ports;
     const { epoch } = order;
     const previousDiff = await previousDiffOf(order, ports);
-    const context = { dispatch, epoch, previousDiff, trees, recordings };
+    const told = await withSections(order, ports);
+    const context = { dispatch: told, epoch, previousDiff, trees, recordings };
     const prepared = await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
-    const brief = briefJson(dispatch, epoch, {
+    const brief = briefJson(told, epoch, {
       maxChars: briefRoom(prepared.steps.length),
       previousDiff,
     });

@@ -14,6 +14,7 @@ import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/p
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
+import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
 import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
 import { Collector } from "../../services/sandbox-runner/src/workspace/collected.ts";
 import {
@@ -396,6 +397,12 @@ const directorParsers: readonly Parser[] = [
       "Ran 1 test in 1s\n",
     ]),
     run: (text) => gapsIn("c", { report: readTestReport(text), isPassed: true }, readTestReport(text)),
+  },
+  {
+    name: "failing sections of the output of a check",
+    reads: ["services/associate/src/attempt/failing-sections.ts"],
+    shapes: repeated(["not ok 1\n", "error ", "ok 1\n", "0 failed\n", "\n", "assertionassertion"]),
+    run: (text) => failingSections(text, 8192),
   },
 ];
 

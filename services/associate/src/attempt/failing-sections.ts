@@ -3,7 +3,7 @@
  * the end. The end alone is often a summary, and the first failure often causes the others. Pure.
  */
 const FAILURE =
-  /\b(?:not ok|fail(?:ed|ure|ures|ing|s)?|errors?|exception|panic(?:ked)?|traceback|assert\w*|expected|undefined|unexpected)\b|[✗✘×●]/i;
+  /\b(?:not ok|fail(?:ed|ure|ures|ing|s)?|errors?|exception|panic(?:ked)?|traceback|assert(?:ion)?(?:s|ed)?|assertionerror|expected|undefined|unexpected)\b|[✗✘×●]/i;
 const NONE = /\b(?:0|no) (?:fail|error)/i;
 const BEFORE = 2;
 const AFTER = 8;

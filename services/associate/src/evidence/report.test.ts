@@ -50,6 +50,12 @@ describe("reportOf", () => {
     const { code, result } = reportOf(factsWith({ work, modelRefused }));
     expect(code).toBe("ANT_AGENT_FAILED");
     expect(result.summary).toContain(`a model call was refused (${modelRefused}), and \`agent\` exited 1`);
+    const checks = [ran("npm test", 1)];
+    for (const failed of [{ checks }, { change: null }]) {
+      const { result: told } = reportOf(factsWith({ ...failed, modelRefused }));
+      expect(told.status).toBe("failed");
+      expect(told.summary).toContain(`a model call was refused (${modelRefused}), and `);
+    }
     expect(reportOf(factsWith({ modelRefused })).result.summary).not.toContain("refused");
   });
 

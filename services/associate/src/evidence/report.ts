@@ -112,6 +112,8 @@ function faultOf(facts: AttemptFacts): Fault | null {
   }
   if (facts.budgetSpent && facts.kind === "edit_repo" && facts.change === null)
     return outOfBudget("the agent changed nothing");
+  if (facts.modelRefused !== null && facts.kind === "edit_repo" && facts.change === null)
+    return { code: "ANT_AGENT_FAILED", message: `${refusedFirst(facts)}the agent changed nothing` };
   if (facts.kind !== "edit_repo" && facts.change !== null) {
     const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
     return { code: "ANT_TASK_MODIFIED_FILES", message };
@@ -120,7 +122,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
   if (check !== undefined) {
     return facts.budgetSpent
       ? outOfBudget(endedBadly(check))
-      : { code: "ANT_VERIFY_SELF_FAILED", message: endedBadly(check) };
+      : { code: "ANT_VERIFY_SELF_FAILED", message: `${refusedFirst(facts)}${endedBadly(check)}` };
   }
   return null;
 }

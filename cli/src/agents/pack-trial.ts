@@ -28,8 +28,16 @@ export async function runToEnd(context: CliContext, pack: AgentPack, repo: strin
   );
   const { summary } = await follow(context, runId, { logs: false, jsonLines: false, quiet: true });
   const works = summary.status === "succeeded";
-  const program = pack.argv[0] ?? pack.name;
+  const program = programOf(pack.argv);
   return { works, runId, said: works ? `\`${program} --version\` runs in the sandbox` : summary.message };
+}
+
+/** A shell that prepares the agent and then becomes it says nothing about the agent, so the program after `exec` is tried. */
+function programOf([first = "", option, script = ""]: readonly string[]): string {
+  if (first !== "sh" || option !== "-c") return first;
+  const words = script.split(/\s/);
+  const at = words.lastIndexOf("exec");
+  return (at === -1 ? undefined : words[at + 1]) ?? first;
 }
 
 /** Nothing is to be changed, and nothing can land. */
@@ -39,7 +47,7 @@ export function trialOf(pack: AgentPack, repo: string): Intent {
     goal: `Try the agent pack ${pack.name}`,
     inputs: {
       repo,
-      agent: { ...agent, argv: [...agent.argv.slice(0, 1), "--version"], prompt: "stdin" },
+      agent: { ...agent, argv: [programOf(agent.argv), "--version"], prompt: "stdin" },
       checks: ["true"],
       workflow: "REVIEW",
       // A task of its own: the one that the Router would plan for a review has to deliver findings.

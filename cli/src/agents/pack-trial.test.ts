@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { readPack } from "./packs.ts";
+import { trialOf } from "./pack-trial.ts";
+
+const argvOf = (argv: string[]): unknown =>
+  (trialOf({ name: "own", argv, prompt: "stdin" }, "/repo").inputs as { agent: { argv: unknown } }).agent
+    .argv;
+
+it.each(["claude", "codex", "gemini", "opencode", "pi"])(
+  "asks the program of the pack %s for its version",
+  (name) => {
+    const pack = readPack(join(import.meta.dirname, "../../../agents", name, "agent.yaml"));
+    expect(argvOf([...pack.argv])).toEqual([name, "--version"]);
+  },
+);
+
+it("asks the shell itself when its script becomes no program", () => {
+  expect(argvOf(["sh", "-c", "fix-it; done-it"])).toEqual(["sh", "--version"]);
+});

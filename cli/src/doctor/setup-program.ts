@@ -11,6 +11,7 @@ import { createInterface, type Interface } from "node:readline";
 import { childEnvironment } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
+import { BAR } from "../screen/failure-lines.ts";
 
 /** The report that set-up prints with --json. */
 export interface SetupReport {
@@ -68,7 +69,7 @@ function setup(
     const child = spawn(process.execPath, [program, ...options], { env, stdio: ["ignore", "pipe", "pipe"] });
     const said = [
       ended(createInterface({ input: child.stdout }).on("line", tell)),
-      ended(createInterface({ input: child.stderr }).on("line", (line) => screen.err(line))),
+      ended(createInterface({ input: child.stderr }).on("line", (line) => screen.err(`${BAR}${line}`))),
     ];
     child.once("error", reject);
     child.once("close", (code) => void Promise.all(said).then(() => resolve(code ?? 1)));

@@ -49,5 +49,8 @@ export function addedOf(
   const failed = (withoutJudges.reports ?? [NONE]).some(({ runners }) =>
     [...runners.values()].some((report) => report.failed > 0),
   );
-  return { judges: all, withoutJudges: judges.length + opened.length > 0 || failed ? withoutJudges.trials : null };
+  return {
+    judges: all,
+    withoutJudges: judges.length + opened.length > 0 || failed ? withoutJudges.trials : null,
+  };
 }

@@ -28,6 +28,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/control.test.ts",
   "test/integration/deploy/deploy.test.ts",
   "test/integration/deploy/monitoring.test.ts",
+  "test/integration/cli/dev-lock.test.ts",
   "test/integration/cli/dev-nats.test.ts",
   "test/integration/egress-gateway/egress-ends.test.ts",
   "test/integration/egress-gateway/egress-gateway-leases.test.ts",

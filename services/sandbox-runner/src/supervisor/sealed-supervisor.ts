@@ -31,6 +31,7 @@ export const SEALED_SUPERVISOR = programText(
   "sealed/frames.pl",
   "sealed/limits.pl",
   "sealed/network.pl",
+  "sealed/closed.pl",
   "sealed/workspace.pl",
   "sealed/upper.pl",
   "sealed/written.pl",

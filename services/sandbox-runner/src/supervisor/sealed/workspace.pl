@@ -58,7 +58,8 @@ sub file_image {
 sub lift {
   my (@paths) = @_;
   for my $path (@paths) {
-    sysopen(my $file, "/workspace/$path", $O_RDWR | $OPEN_SAFELY) and close $file;
+    sysopen(my $file, "/workspace/$path", $O_RDWR | $OPEN_SAFELY) or next;
+    close $file;
   }
   return;
 }

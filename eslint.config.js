@@ -33,7 +33,7 @@ const restricted = [
   },
 ];
 
-/** In the command, everywhere but in cli/src/screen: one place prints, and makes text from outside harmless (cli/C4). */
+/** In the command, everywhere but in cli/src/screen: one place prints, and makes text from outside harmless (cli/C5). */
 const printing = [
   {
     selector: "MemberExpression[object.name='process'][property.name=/^(stdout|stderr)$/]",

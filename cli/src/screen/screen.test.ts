@@ -26,7 +26,7 @@ const HOSTILE = "a\u001b[32m\u009b2J\r\n\u202eb";
 const VISIBLE = "a\\x1b[32m\\x9b2J\\r\\n\\u202eb";
 
 describe("a line", () => {
-  it.each([true, false])("shows text from outside as visible text, terminal: %s (cli/C4)", (isTTY) => {
+  it.each([true, false])("shows text from outside as visible text, terminal: %s (cli/C5)", (isTTY) => {
     const { screen, stdout, stderr } = open(isTTY);
     screen.out(HOSTILE);
     screen.err(HOSTILE);

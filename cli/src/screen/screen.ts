@@ -8,7 +8,7 @@
 //     needs them, and visible text on a terminal.
 //
 // Promises:
-//   cli/C4 Because everything but our own colours and cursor moves is made visible here, text from outside cannot control
+//   cli/C5 Because everything but our own colours and cursor moves is made visible here, text from outside cannot control
 //     a terminal, reorder or hide what is shown, or begin a line of its own.
 import { colours, cutTo, rendered, widthOf, type Colours } from "./colours.ts";
 import { failureLines } from "./failure-lines.ts";
@@ -55,7 +55,7 @@ export function openScreen(wish: boolean | null, { stdout, stderr }: Terminal): 
     draw();
   };
   const print = (stream: Stream, line: string): void =>
-    write(stream, `${rendered(line, isColoured(stream))}\n`); // cli/C4
+    write(stream, `${rendered(line, isColoured(stream))}\n`); // cli/C5
   const text = (content: string, before = ""): void => {
     for (const line of linesOf(content)) print(stdout, `${before}${line}`);
   };

@@ -1,5 +1,5 @@
 /**
- * cli/C4: every verb of the command, against a gateway, a repository, files and programs that are hostile. Whatever they say,
+ * cli/C5: every verb of the command, against a gateway, a repository, files and programs that are hostile. Whatever they say,
  * a terminal is sent readable text and our own colours. A verb without a row fails the test.
  */
 import { execFileSync } from "node:child_process";
@@ -200,7 +200,7 @@ test("each verb of the command has a row", () => {
   expect(leaves(program, "").toSorted()).toEqual(Object.keys(ROWS).toSorted());
 });
 
-describe("what a verb shows of hostile text is visible and harmless (cli/C4)", () => {
+describe("what a verb shows of hostile text is visible and harmless (cli/C5)", () => {
   const rows = Object.entries(ROWS).filter(([verb]) => verb !== "decode");
 
   test.each(rows)("%s, on a terminal", async (_verb, { words, silent, document }) => {
@@ -265,7 +265,7 @@ describe("what a verb shows of hostile text is visible and harmless (cli/C4)", (
   });
 });
 
-test("antiphon dev shows what services say, and the doctor faults of the journal (cli/C4)", () => {
+test("antiphon dev shows what services say, and the doctor faults of the journal (cli/C5)", () => {
   const said: string[] = [];
   const stream: Terminal["stdout"] = {
     isTTY: true,

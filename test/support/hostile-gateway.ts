@@ -24,7 +24,7 @@ const kid = createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"
 
 function record(seq: number, type: string, taskId: string | null, epoch: number, body: unknown): object {
   const content = { v: 1, type, runId: RUN, taskId, epoch, cause: null, body };
-  const digest = digestOf(encode(content as never));
+  const digest = digestOf(encode(content));
   const value = sign(null, signedBytes(digest), pair.privateKey).toString("base64url");
   const signed = (SIGNED_TYPES as readonly string[]).includes(type);
   return { ...content, seq, digest, at: AT, ...(signed ? { signature: signatureText({ kid, value }) } : {}) };

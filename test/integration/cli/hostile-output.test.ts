@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "@antiphon/contracts";
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
-import type { Command } from "commander";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../../cli/src/config.ts";
 import type { DevEvent } from "../../../cli/src/dev/events.ts";
@@ -178,7 +177,7 @@ async function printed(words: readonly string[], isTTY = true): Promise<{ stdout
   return said;
 }
 
-function leaves(command: Command, path: string): string[] {
+function leaves(command: ReturnType<typeof buildProgram>, path: string): string[] {
   const below = command.commands.flatMap((one) => leaves(one, `${path} ${one.name()}`.trim()));
   // `runs` and `keys` do something by themselves.
   const own = command.commands.length === 0 || ["runs", "keys"].includes(path);

@@ -138,6 +138,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/director/journal-rebuild.test.ts",
   "test/integration/runtime/nats-cluster.test.ts",
   "test/integration/tools/parser-growth.test.ts",
+  "test/integration/power-loss/failing-disk.test.ts",
   "test/integration/power-loss/power-landing.test.ts",
   "test/integration/runtime/runtime-durability.test.ts",
   "test/integration/runtime/runtime-service.test.ts",

@@ -13,6 +13,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
+  "test/e2e/mcp.test.ts",
   "test/e2e/metrics.test.ts",
   "test/e2e/newcomer.test.ts",
   "test/e2e/remote-repository.test.ts",

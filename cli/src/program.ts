@@ -24,6 +24,7 @@ import { addPause, addResume } from "./verbs/pause.ts";
 import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addMcp } from "./verbs/mcp.ts";
 import { addNats } from "./verbs/nats.ts";
 import { addPolicy } from "./verbs/policy.ts";
 import { addPrune } from "./verbs/prune.ts";
@@ -66,6 +67,7 @@ const VERBS = [
   addNats,
   addImages,
   addAgents,
+  addMcp,
   addDev,
   addServe,
   addSetup,

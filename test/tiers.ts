@@ -31,6 +31,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/deploy/monitoring.test.ts",
   "test/integration/cli/dev-lock.test.ts",
   "test/integration/cli/dev-nats.test.ts",
+  "test/integration/cli/hostile-output.test.ts",
   "test/integration/egress-gateway/egress-ends.test.ts",
   "test/integration/egress-gateway/egress-gateway-leases.test.ts",
   "test/integration/egress-gateway/egress-link.test.ts",

@@ -1,6 +1,7 @@
 // antiphon get <runId> (also: run get <runId>): shows the state of a run.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
+import { withBar } from "../screen/failure-lines.ts";
 import { printSummary } from "../runs/follow.ts";
 import { readSummary } from "../runs/read-summary.ts";
 
@@ -24,6 +25,6 @@ export const addGet: AddVerb = (program, context) => {
       printSummary(context, summary);
       for (const row of deliveryRows(id, delivery)) context.screen.out(row);
       if (summary.code !== null && summary.status !== "succeeded")
-        context.screen.out(`  why   ${summary.code}: ${summary.message}`);
+        for (const line of withBar(`  why   ${summary.code}: `, summary.message)) context.screen.out(line);
     });
 };

@@ -98,11 +98,8 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     for (const row of deliveryRows(runId, delivery)) context.screen.out(row);
   }
   const { code, message, status } = end.summary;
-  if (code !== null && status !== "succeeded" && options.json !== true) {
-    const failure = new Failure(code, message);
-    context.screen.err(`error ${failure.code}: ${failure.message}`);
-    context.screen.err(`remedy: ${failure.remedy}`);
-  }
+  if (code !== null && status !== "succeeded" && options.json !== true)
+    context.screen.failure(new Failure(code, message));
   context.setExitCode(exitCodeOf(status));
 }
 

@@ -15,24 +15,34 @@ interface Answer {
 
 let stack: Stack;
 let client: Client;
-let transport: StdioClientTransport;
+let decider: Client;
 const projects: Project[] = [];
+const transports: StdioClientTransport[] = [];
 
-beforeAll(async () => {
-  stack = await startStack();
-  client = new Client({ name: "test", version: "1" });
-  transport = new StdioClientTransport({
+async function connected(...options: string[]): Promise<Client> {
+  const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [ANTIPHON, "mcp"],
+    args: [ANTIPHON, "mcp", ...options],
     env: { ...(process.env as Record<string, string>), ANTIPHON_GATEWAY_URL: stack.ready.gateway },
     stderr: "inherit",
   });
-  await client.connect(transport);
+  const one = new Client({ name: "test", version: "1" });
+  await one.connect(transport);
+  transports.push(transport);
+  return one;
+}
+
+beforeAll(async () => {
+  stack = await startStack();
+  client = await connected();
+  decider = await connected("--allow-decisions");
 });
 afterAll(async () => {
-  const { pid } = transport;
+  const pids = transports.map(({ pid }) => pid);
   await client.close();
-  expect(existsSync(`/proc/${pid}`)).toBe(false); // It ends with its client.
+  await decider.close();
+  // Each server ends with its client.
+  expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   for (const project of projects) project.remove();
   await stack.stop();
 });
@@ -40,17 +50,18 @@ afterAll(async () => {
 async function call(
   name: string,
   given: Record<string, unknown>,
-  onprogress?: (said: string) => void,
+  { by = client, onProgress }: { by?: Client; onProgress?: (said: string) => void } = {},
 ): Promise<Answer> {
-  const hear = onprogress === undefined ? {} : { onprogress: ({ message = "" }) => onprogress(message) };
-  return (await client.callTool({ name, arguments: given }, undefined, {
-    timeout: 100_000,
-    ...hear,
-  })) as Answer;
+  const hear = onProgress === undefined ? {} : { onprogress: ({ message = "" }) => onProgress(message) };
+  return (await by.callTool({ name, arguments: given }, undefined, { timeout: 100_000, ...hear })) as Answer;
 }
 
-async function said(name: string, given: Record<string, unknown>): Promise<Record<string, unknown>> {
-  const { isError, content, structuredContent } = await call(name, given);
+async function said(
+  name: string,
+  given: Record<string, unknown>,
+  by = client,
+): Promise<Record<string, unknown>> {
+  const { isError, content, structuredContent } = await call(name, given, { by });
   expect(isError, content[0]?.text).not.toBe(true);
   return structuredContent ?? { text: content[0]?.text };
 }
@@ -63,7 +74,7 @@ async function started(more: Record<string, unknown>): Promise<{ run: string; pr
 }
 
 test("the tools say what they do, and which of them a client has to ask a person about", async () => {
-  const { tools } = await client.listTools();
+  const { tools } = await decider.listTools();
   const kinds = Object.fromEntries(
     tools.map(({ name, annotations }) => [
       name,
@@ -90,12 +101,14 @@ test("the tools say what they do, and which of them a client has to ask a person
     expect(description).toMatch(/\w+\./);
     expect(inputSchema.type).toBe("object");
   }
+  const names = tools.map(({ name }) => name).filter((name) => name !== "decide_change");
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names);
 });
 
 test("a run is started, watched to its landed commit, and read", async () => {
   const { run, project } = await started({ command: [FIX] });
   const heard: string[] = [];
-  const end = await call("wait_for_run", { run }, (line) => heard.push(line));
+  const end = await call("wait_for_run", { run }, { onProgress: (line) => heard.push(line) });
   expect(end.structuredContent).toMatchObject({ runId: run, status: "succeeded" });
   expect(project.landed(run)).toEqual([end.structuredContent?.["commit"]]);
   expect(heard.join("\n")).toContain("landed as");
@@ -114,14 +127,17 @@ test("a run is started, watched to its landed commit, and read", async () => {
   expect(file["text"]).toContain("@@");
 });
 
-test("a change that waits is sent back, then rejected, and nothing lands", async () => {
+test("a change that waits is rejected by a client that may decide, and nothing lands", async () => {
   const { run, project } = await started({ command: [FIX], "require-approval": 1, attempts: 2 });
   const waits = await said("wait_for_run", { run });
   expect(waits).toMatchObject({ status: "waiting_input", tasks: [{ approval: { state: "pending" } }] });
-  const unreasoned = await call("decide_change", { run, decision: "changes" });
+  const undecided = { run, decision: "approve" };
+  expect(await call("decide_change", undecided)).toMatchObject({ isError: true }); // It is not offered.
+  expect(await call("answer_question", { run, answers: ["approve"] })).toMatchObject({ isError: true });
+  const unreasoned = await call("decide_change", { run, decision: "changes" }, { by: decider });
   expect(unreasoned).toMatchObject({ isError: true });
   expect(unreasoned.content[0]?.text).toMatch(/^ANT_USAGE: changes needs a reason\nremedy: /);
-  await said("decide_change", { run, decision: "reject", reason: "not this file" });
+  await said("decide_change", { run, decision: "reject", reason: "not this file" }, decider);
   expect(await said("wait_for_run", { run })).toMatchObject({ status: "failed" });
   expect(project.landed(run)).toEqual([]);
 });
@@ -132,8 +148,10 @@ test("a question is answered, and a run that asks is canceled", async () => {
     projects.push(project);
     const agent = { kind: "scripted", ask: "Which operator?", commands: [FIX] };
     const inputs = { repo: project.path, agent, checks: [CHECK] };
-    const intent = await stack.http("POST", "/intents", { goal: "Fix the broken add", inputs });
-    const begun = await stack.http("POST", `/intents/${String(intent.body["intentId"])}/run`);
+    const intent = { goal: "Fix the broken add", inputs, constraints: {} };
+    const { body } = await stack.http("POST", "/intents", intent);
+    const begun = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
+    expect(begun.status, JSON.stringify(begun.body)).toBe(202);
     return { run: String(begun.body["runId"]), project };
   };
   const [answered, canceled] = [await asking(), await asking()];

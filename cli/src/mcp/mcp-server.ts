@@ -6,6 +6,7 @@ import { addGetDiff, addGetEvidence, addGetLogs } from "./evidence-tools.ts";
 import { addCancelRun, addGetRun, addListRuns, addStartRun, addWaitForRun } from "./run-tools.ts";
 import type { ToolContext } from "./tool.ts";
 
+/** For every client. */
 const TOOLS = [
   addStartRun,
   addWaitForRun,
@@ -15,16 +16,17 @@ const TOOLS = [
   addGetLogs,
   addGetEvidence,
   addAnswerQuestion,
-  addDecide,
   addCancelRun,
 ];
 
 const INSTRUCTIONS =
-  "Antiphon turns an intent and a git repository into a verified, signed, landed commit, or an honest failure. Start a run, wait for it, read its diff and evidence. When it waits for a person, show them the question or the diff and pass on what they decide.";
+  "Antiphon turns an intent and a git repository into a verified, signed, landed commit, or an honest failure. Start a run, wait for it, read its diff and evidence. When it waits for a person, show them the question or the diff; pass on an answer to a question. Changes are approved or rejected by people.";
 
-export function mcpServer(version: string, context: ToolContext): McpServer {
+/** `mayDecide`: the client may approve changes, too. Without it, a model cannot let its own change land. */
+export function mcpServer(version: string, context: ToolContext, mayDecide: boolean): McpServer {
   const server = new McpServer({ name: "antiphon", version }, { instructions: INSTRUCTIONS });
   for (const add of TOOLS) add(server, context);
+  if (mayDecide) addDecide(server, context);
   return server;
 }
 

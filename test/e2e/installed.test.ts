@@ -162,7 +162,9 @@ describe("the installed package", () => {
     );
     expect(broken.code).toBe(4);
     expect(broken.stderr).toMatch(/error ANT_NATS_BINARY_MISSING: .*\nremedy: .*antiphon setup/);
-    expect(readdirSync(join(place, "none/dev"))).toEqual([]);
+    // The lock's file stays, and is free.
+    expect(readdirSync(join(place, "none/dev"))).toEqual(["lock"]);
+    execFileSync("flock", ["-n", join(place, "none/dev/lock"), "true"]);
   });
 });
 

@@ -13,6 +13,7 @@ test.each([
   "error: unable to write file a.txt: Input/output error",
   "warning: unable to access '/r/.git/config': Input/output error\nfatal: unknown error occurred",
   "fatal: Unable to write new index file",
+  "fatal: sha1 file '/r/.git/index.lock' write error. Out of diskspace",
   "fatal: could not open '.git/HEAD': Too many open files",
 ])("git/G2: %j is a fault of the machine", (stderr) => {
   expect(machineFault(stderr)).not.toBeNull();

@@ -64,7 +64,7 @@ const NO_PROGRAM: ReadonlySet<string | undefined> = new Set([
  * git could not rename an index into place that it had written.
  */
 const WANTING =
-  /^(?:fatal|error|warning): (?:.*: )?(?:No space left on device|Disk quota exceeded|Read-only file system|Input\/output error|Stale file handle|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*|Unable to write new index file)\.?$/m;
+  /^(?:fatal|error|warning): (?:.*[:.] )?(?:No space left on device|Out of diskspace|Disk quota exceeded|Read-only file system|Input\/output error|Stale file handle|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*|Unable to write new index file)\.?$/m;
 /** They only read, and call an object that the disk does not give "missing" and end with 0. */
 const READERS: ReadonlySet<string> = new Set(["cat-file", "diff-tree", "ls-tree", "merge-base", "rev-list"]);
 /** Git's words when it cannot read the repository that it was given. */

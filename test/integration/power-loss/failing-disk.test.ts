@@ -163,7 +163,7 @@ describe.each(FAULTS)("a disk with %j", (fault) => {
       }
       expect(after).toBeGreaterThan(0);
       expect(ended).toMatchObject(outcome);
-    settled?.();
+      settled?.();
       expect(await carryOut()).toMatchObject(outcome);
       expect(rawGit(repo.path, "fsck", "--strict", "--full", "--no-dangling")).toBe("");
     },

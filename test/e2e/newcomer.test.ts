@@ -123,6 +123,7 @@ const WITH_SERVICES: readonly string[] = [
 ];
 
 const ANN = "ann-s-own-s3cret";
+const BOB = "bob-s-own-s3cret";
 
 let dir: string;
 let deaf: ReturnType<typeof createServer>;
@@ -156,10 +157,10 @@ beforeAll(async () => {
   deaf = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
   ({ port } = deaf.address() as AddressInfo);
-  stack = await startStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS: `ann:${ANN}` } });
-  ids.succeeded = await ended("--check", "true", "--command", "touch new");
+  stack = await startStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS: `ann:${ANN},bob:${BOB}` } });
+  ids.succeeded = await ended("--check", "test -f new", "--command", "touch new");
   ids.failed = await ended("--attempts", "1", "--check", "true", "--command", "false");
-  ids.waiting = await ended("--check", "true", "--command", "touch new", "--require-approval");
+  ids.waiting = await ended("--check", "test -f new", "--command", "touch new", "--require-approval");
 });
 afterAll(async () => {
   await new Promise((resolve) => deaf.close(resolve));
@@ -169,8 +170,9 @@ afterAll(async () => {
 
 /** The id of a run that has ended or waits. */
 async function ended(...options: string[]): Promise<string> {
-  const words = ["run", "Fix", "--repo", join(dir, "good"), "--allow-unproven", ...options];
-  const { document } = await stack.json<{ runId: string }>(words, { env: { ANTIPHON_TOKEN: ANN } });
+  const words = ["run", "Fix", "--repo", join(dir, "good"), ...options];
+  const { document } = await stack.json<{ runId?: string }>(words, { env: { ANTIPHON_TOKEN: ANN } });
+  if (document.runId === undefined) throw new Error(JSON.stringify(document));
   return document.runId;
 }
 

@@ -3,7 +3,7 @@
  * newcomer.txt. Every mistake ends in one coded error with a remedy, without a stack.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -34,6 +34,7 @@ const WITHOUT_SERVICES: readonly string[] = [
   "run Fix --repo repo --env NAME --command true",
   "run Fix --repo repo --memory lots --command true",
   "run Fix --repo repo --command true",
+  "run Fix --repo repo --patch place",
   "get",
   "get 4f0c2k9s",
   "get run_abc",
@@ -67,6 +68,10 @@ const WITHOUT_SERVICES: readonly string[] = [
   "doctor --rebuild",
   "check --repo repo --time-budget soon",
   "check --repo place",
+  "check --repo app",
+  "check --repo file.txt",
+  "init --repo app",
+  "prune --repo app",
   "check --repo good --time-budget soon",
   "init --repo place",
   "init --repo declared",
@@ -103,6 +108,7 @@ const WITH_SERVICES: readonly string[] = [
   "run Fix --repo good --agent nobody",
   "run Fix --repo good",
   "run Fix --repo good --workflow FIX --command true",
+  "run Fix --repo good --require-approval 5 --command true --check true",
   "run Fix --repo good --egress all --command true",
   "run Fix --repo good --image ubuntu:99 --command true --check true",
   "run Fix --repo good --attempts 999 --command true",
@@ -116,6 +122,7 @@ const WITH_SERVICES: readonly string[] = [
   "check --repo good -- no-such-program",
   "check --repo good -- ./check.sh",
   "check --repo good",
+  "check --repo good -- false",
   "check --repo good --image ubuntu:99 -- true",
   "images allow nope:1",
   "dlq show nope",
@@ -129,6 +136,8 @@ let dir: string;
 let deaf: ReturnType<typeof createServer>;
 let port: number;
 let stack: Stack;
+/** What is in the directory before any mistake. */
+let before: string[];
 const ids: Record<string, string> = {};
 
 /** A repository at a short relative path. */
@@ -150,7 +159,7 @@ beforeAll(async () => {
   repository("dirty", { "a.txt": "a\n" });
   writeFileSync(join(dir, "dirty/a.txt"), "b\n");
   repository("declared", { "antiphon.yaml": 'checks: ["true"]\n' });
-  repository("unknown-key", { "antiphon.yaml": 'check: ["true"]\n' });
+  repository("unknown-key", { "antiphon.yaml": 'cheks: ["true"]\n' });
   repository("wrong-type", { "antiphon.yaml": "checks: true\n" });
   repository("tab", { "antiphon.yaml": "checks:\n\t- true\n" });
   // A program that answers nothing, on a port of our own.
@@ -158,6 +167,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
   ({ port } = deaf.address() as AddressInfo);
   stack = await startStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS: `ann:${ANN},bob:${BOB}` } });
+  before = places();
   ids.succeeded = await ended("--check", "test -f new", "--command", "touch new");
   ids.failed = await ended("--attempts", "1", "--check", "true", "--command", "false");
   ids.waiting = await ended("--check", "test -f new", "--command", "touch new", "--require-approval");
@@ -167,6 +177,20 @@ afterAll(async () => {
   await stack.stop();
   rmSync(dir, { recursive: true, force: true });
 });
+
+/** Every file of the directory, and every branch of its repositories that is no run's. */
+function places(): string[] {
+  const files = readdirSync(dir, { recursive: true }).map(String);
+  const repositories = files.filter((file) => file.endsWith("/.git")).map((file) => join(dir, file));
+  const branches = repositories.flatMap((at) =>
+    execFileSync("git", ["--git-dir", at, "for-each-ref", "--format=%(refname) %(objectname)"])
+      .toString()
+      .split("\n")
+      .filter((line) => line !== "" && !line.includes("/antiphon/"))
+      .map((line) => `${at} ${line}`),
+  );
+  return [...files.filter((file) => !/\/\.git(\/|$)/.test(file) && !file.startsWith("state")), ...branches].sort();
+}
 
 /** The id of a run that has ended or waits. */
 async function ended(...options: string[]): Promise<string> {
@@ -204,6 +228,7 @@ function lasting(text: string): string {
     .replaceAll(/sha256-[\w-]+/g, "<digest>")
     .replaceAll(/ *\d+(\.\d+)? m?s\b/g, " <time>")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<when>")
+    .replaceAll(/\d+ of \d+ trials/g, "<trials>")
     .replaceAll(/(claimed by|director) [\w-]+/g, "$1 <name>")
     .trimEnd();
 }
@@ -249,6 +274,16 @@ describe("what a newcomer gets wrong ends with one coded error, a remedy and no 
     } finally {
       process.kill(nats, "SIGCONT");
     }
+  });
+
+  test("a refused command starts no run and changes no file and no branch", async () => {
+    const begun = [...seen.values()].filter((text) => /^<run> /m.test(text)).length;
+    const { document } = await stack.json<{ runs: unknown[] }>(["runs", "--limit", "1000"], {
+      env: { ANTIPHON_TOKEN: ANN },
+    });
+    expect(document.runs).toHaveLength(Object.keys(ids).length + begun);
+    expect(begun).toBe(5);
+    expect(places()).toEqual(before);
   });
 
   test("is answered as in the table", async () => {

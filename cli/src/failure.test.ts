@@ -28,7 +28,12 @@ it("a remedy names the run of the command line, if there is just one", () => {
   const failure = new Failure("ANT_EVIDENCE_NOT_FOUND", "no change", { data: { httpStatus: 404 } });
   const named = failure.about(["diff", "run_abc"]);
   expect(named.remedy).toContain("antiphon evidence get run_abc");
-  expect(named).toMatchObject({ code: failure.code, message: failure.message, exitCode: 2, data: failure.data });
+  expect(named).toMatchObject({
+    code: failure.code,
+    message: failure.message,
+    exitCode: 2,
+    data: failure.data,
+  });
   expect(failure.about(["diff", "run_abc", "run_abd"]).remedy).toContain("<runId>");
 });
 

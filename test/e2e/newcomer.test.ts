@@ -166,7 +166,9 @@ beforeAll(async () => {
   deaf = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
   ({ port } = deaf.address() as AddressInfo);
-  stack = await startStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS: `ann:${ANN},bob:${BOB}` } });
+  stack = await startStack({
+    env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS: `ann:${ANN},bob:${BOB}` },
+  });
   before = places();
   ids.succeeded = await ended("--check", "test -f new", "--command", "touch new");
   ids.failed = await ended("--attempts", "1", "--check", "true", "--command", "false");
@@ -189,7 +191,10 @@ function places(): string[] {
       .filter((line) => line !== "" && !line.includes("/antiphon/"))
       .map((line) => `${at} ${line}`),
   );
-  return [...files.filter((file) => !/\/\.git(\/|$)/.test(file) && !file.startsWith("state")), ...branches].sort();
+  return [
+    ...files.filter((file) => !/\/\.git(\/|$)/.test(file) && !file.startsWith("state")),
+    ...branches,
+  ].sort();
 }
 
 /** The id of a run that has ended or waits. */

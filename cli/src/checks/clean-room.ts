@@ -50,7 +50,8 @@ export function checkFailure({ checks }: CheckReport): Failure | null {
     : exitCode === 126
       ? "names a file that cannot be executed"
       : `failed (${howItEnded(failed)})`;
-  const remedy = HINTS[exitCode ?? 0] ?? "Read its output above; the check runs on the tracked files, without a network.";
+  const remedy =
+    HINTS[exitCode ?? 0] ?? "Read its output above; the check runs on the tracked files, without a network.";
   return new Failure(code, `the check \`${linesOf(command)[0] ?? ""}\` ${what}`, { remedy, exitCode: 1 });
 }
 

@@ -13,7 +13,10 @@ export async function nothingOf(
   const ids = steps.map((step) => step.id);
   const isTask = task === null || ids.some((one) => one.toLowerCase() === task.toLowerCase());
   if (!isTask)
-    return new Failure("ANT_EVIDENCE_NOT_FOUND", `${id} has no task ${task}; it has ${ids.join(", ") || "none yet"}`);
+    return new Failure(
+      "ANT_EVIDENCE_NOT_FOUND",
+      `${id} has no task ${task}; it has ${ids.join(", ") || "none yet"}`,
+    );
   const whose = task === null ? id : `${task} of ${id}`;
   const isOver = status === "succeeded" || status === "failed" || status === "canceled";
   const message = isOver ? `${whose} left no ${what}: the run ${status}` : `${whose} has no ${what} yet`;

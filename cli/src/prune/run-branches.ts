@@ -28,9 +28,14 @@ export async function deleteBranch(repo: string, { ref, commit }: RunBranch): Pr
 
 function git(repo: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile("git", ["-C", repo, ...args], { env: childEnvironment({ LC_ALL: "C" }), maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout);
-      reject(gitRefusal(repo, stderr, error));
-    });
+    execFile(
+      "git",
+      ["-C", repo, ...args],
+      { env: childEnvironment({ LC_ALL: "C" }), maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        reject(gitRefusal(repo, stderr, error));
+      },
+    );
   });
 }

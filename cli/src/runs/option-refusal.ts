@@ -11,7 +11,12 @@ export function asFlag(failure: Failure): Failure {
   if (found === null || !failure.message.startsWith(`${path}: `)) return failure;
   const message = `${found}: ${failure.message.slice(path.length + 2)}`;
   const { exitCode, data, cause } = failure;
-  return new Failure(failure.code, message, { remedy: "antiphon run --help shows how", exitCode, data, cause });
+  return new Failure(failure.code, message, {
+    remedy: "antiphon run --help shows how",
+    exitCode,
+    data,
+    cause,
+  });
 }
 
 function flagOf(path: string): string | null {

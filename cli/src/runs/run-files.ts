@@ -32,9 +32,14 @@ function packNamed(name: string | undefined, places: PackPlaces | null): RunFile
   const pack = findPack(name, places);
   if (pack !== null) return pack;
   const known = allPacks(places).map((one) => one.pack.name);
-  throw new Failure("ANT_AGENT_UNKNOWN", `there is no agent ${JSON.stringify(name)}; there are ${known.join(", ")}`, {
-    remedy: "`antiphon agents list` describes them; any other program is given with --command <cmd> or `-- <program>`.",
-  });
+  throw new Failure(
+    "ANT_AGENT_UNKNOWN",
+    `there is no agent ${JSON.stringify(name)}; there are ${known.join(", ")}`,
+    {
+      remedy:
+        "`antiphon agents list` describes them; any other program is given with --command <cmd> or `-- <program>`.",
+    },
+  );
 }
 
 /** The named repository, by its path or URL, or the one around the current directory; if there is none, the directory itself. */
@@ -131,7 +136,8 @@ export function readText(file: string): string {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : message;
+    const why =
+      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : message;
     const from = isAbsolute(file) ? "" : `; a relative one starts at ${process.cwd()}`;
     throw usage(`cannot read ${file}: ${why}`, `Check the path${from}.`);
   }

@@ -184,6 +184,9 @@ function pairsOf(flag: string, given: readonly string[]): Fields {
 
 function wholeNumber(flag: string, text: string, unit: string): number {
   if (!/^\d+$/.test(text))
-    throw usage(`${flag} takes a whole number${unit}, not ${JSON.stringify(text)}`, "antiphon run --help shows how");
+    throw usage(
+      `${flag} takes a whole number${unit}, not ${JSON.stringify(text)}`,
+      "antiphon run --help shows how",
+    );
   return Number(text);
 }

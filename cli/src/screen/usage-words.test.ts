@@ -11,7 +11,10 @@ function refusalOf(...words: string[]): CommanderError {
     .addOption(new Option("-s, --status <status>", "only these").choices(["open", "failed"]));
   program.command("get").exitOverride().argument("<runId>");
   program.command("export").exitOverride().requiredOption("--out <dir>");
-  program.command("completion").exitOverride().addArgument(new Argument("<shell>").choices(["bash", "zsh"]));
+  program
+    .command("completion")
+    .exitOverride()
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh"]));
   try {
     program.parse(words, { from: "user" });
   } catch (error) {

@@ -82,7 +82,9 @@ function servicesOf(services: NonNullable<ProjectFile["services"]>, filename: st
 function problemText(filename: string, { line, path, message, found, hint }: DocumentProblem): string {
   const where = `${filename}:${line}: ${path === "" ? "" : `${path}: `}`;
   const also = hint === undefined ? "" : `; ${hint}`;
-  return path === "" || message.includes(found) ? `${where}${message}${also}` : `${where}${message}, found ${found}${also}`;
+  return path === "" || message.includes(found)
+    ? `${where}${message}${also}`
+    : `${where}${message}, found ${found}${also}`;
 }
 
 function devcontainerImage(text: string, from: string): string {

@@ -7,9 +7,13 @@ export function retryable({ runId, intent, closed }: RunFacts): { runId: string;
   if (intent === null) throw new AntiphonError("ANT_RUN_NOT_FOUND", "the run has no intent");
   const status = closed?.status ?? "open";
   if (status === "failed" || status === "canceled") return { runId, intentId: intent.intentId };
-  throw new AntiphonError("ANT_RUN_NOT_RETRYABLE", status === "succeeded" ? `${runId} succeeded, so there is nothing to retry` : `${runId} is still open`, {
-    data: { status },
-  });
+  throw new AntiphonError(
+    "ANT_RUN_NOT_RETRYABLE",
+    status === "succeeded" ? `${runId} succeeded, so there is nothing to retry` : `${runId} is still open`,
+    {
+      data: { status },
+    },
+  );
 }
 
 /** A failed run has one retry. If the retry fails too, it has its own. */

@@ -7,7 +7,8 @@
  */
 import { AntiphonError, isErrorCode, limits } from "@antiphon/contracts";
 import type { RepoRef, SessionWorkspace } from "@antiphon/contracts";
-import { branchRef } from "@antiphon/git";
+import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
+import { branchRef, patchText } from "@antiphon/git";
 import type { AppliedChange, ChangeRules } from "../ports.ts";
 import type { Deed, DeedOf, DeedResult, MadeArtifact } from "./deed.ts";
 import type { SessionRepository } from "./session-repository.ts";
@@ -60,7 +61,7 @@ export function applyPatch(repository: Repository): Deed<"ApplyPatch"> {
     const { repo, payload } = deed;
     const workspace = await workspaceOf(repository, deed);
     const on = workspace.work ?? workspace.head;
-    const applied = await change(repository, deed, workspace, on, Buffer.from(payload.patchContent));
+    const applied = await change(repository, deed, workspace, on, patchOf(payload.patchContent));
     if ("message" in applied) return { ...applied, ...conflictOf(applied, payload.patchContent) };
     const next = await withWork(repository, deed, workspace, applied);
     const diff = await repository.diff(repo, next.head, next.work ?? next.head);
@@ -138,6 +139,11 @@ export function push(repository: Repository): Deed<"Push"> {
     const left = work === null ? "" : "; uncommitted changes were not pushed";
     return { workspace: { ...workspace, pushed: head }, message: `${done}${none}${left}` };
   };
+}
+
+/** People and models also write diffs without git's own header lines. */
+function patchOf(text: string): Buffer {
+  return Buffer.from(/^diff --git /m.test(text) ? text : patchText({ files: splitDiff(text) }));
 }
 
 /** Applies a patch under the policy, or says why it is refused. */

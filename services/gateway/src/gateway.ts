@@ -75,6 +75,8 @@ export interface Gateway {
 export interface GatewayOptions extends IntakeOptions {
   /** The work of a session ended early. Default: it is not told. */
   readonly onFault?: (error: AntiphonError, sessionId: string) => void;
+  /** The clock of command sessions. */
+  readonly now?: () => number;
 }
 
 const ignored = (): void => undefined;
@@ -105,7 +107,11 @@ export function openGateway(
       return backend.restore(runId, principal);
     },
     rebuild: (runId) => backend.rebuild(runId),
-    sessions: openSessions({ store, guard, backend, now: Date.now, onFault: options.onFault ?? ignored }),
+    sessions: openSessions({
+      ...{ store, guard, backend },
+      now: options.now ?? Date.now,
+      onFault: options.onFault ?? ignored,
+    }),
     evidence: evidenceReader(backend, facts),
     deadLetters: deadLetterController(backend, guard),
     journal: journalController(backend),

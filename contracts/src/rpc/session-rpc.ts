@@ -19,6 +19,7 @@ const SessionRoom = closed({
   image: nullable(Type.String({ minLength: 1 }), { description: "null: the standard image." }),
   git: Type.Optional(Type.Boolean({ description: "The commands find a git repository." })),
   services: Type.Optional(Services),
+  budgetMs: Type.Integer({ minimum: 1, description: "For all commands together." }),
 });
 
 export const SessionDeedRequest = closed(

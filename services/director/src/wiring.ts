@@ -114,6 +114,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   const stop = new AbortController();
   answerDeeds(bus, context.log, {
     repository: new SessionRepository(repository, remotes, signer),
+    room: timedRoom(ports.room, meter),
     files,
     signal: stop.signal,
   });

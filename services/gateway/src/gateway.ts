@@ -19,6 +19,7 @@ import { deadLetterController } from "./journal/dead-letters.ts";
 import type { DeadLetterController } from "./journal/dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
 import type { CommandSessions } from "./sessions/command-sessions.ts";
+import { NO_ADAPTERS, type SessionAdapters } from "./sessions/adapter-settings.ts";
 import { openSessions } from "./sessions/open-sessions.ts";
 import type { SessionStore } from "./sessions/session-register.ts";
 import { evidenceReader } from "./evidence/evidence-reader.ts";
@@ -75,6 +76,7 @@ export interface Gateway {
 export interface GatewayOptions extends IntakeOptions {
   /** The work of a session ended early. Default: it is not told. */
   readonly onFault?: (error: AntiphonError, sessionId: string) => void;
+  readonly adapters?: SessionAdapters;
   /** The clock of command sessions. */
   readonly now?: () => number;
 }
@@ -108,7 +110,8 @@ export function openGateway(
     },
     rebuild: (runId) => backend.rebuild(runId),
     sessions: openSessions({
-      ...{ store, guard, backend },
+      ...{ store, guard, backend, inspect },
+      adapters: options.adapters ?? NO_ADAPTERS,
       now: options.now ?? Date.now,
       onFault: options.onFault ?? ignored,
     }),

@@ -44,6 +44,7 @@ export async function start(
     people: oidc === null ? deciding : ("unknown" as const),
     inspect,
     traces: new RunTraces(bus.tracer),
+    adapters: config.adapters,
     onFault: ({ code, detail }: AntiphonError, sessionId: string) =>
       log.warn({ sessionId, code, detail }, "a session's commands wait"),
   };

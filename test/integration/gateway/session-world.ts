@@ -9,7 +9,10 @@ export interface SessionClient {
   /** The events that answer a command, its end included. */
   run(command: CommandName, payload?: object, id?: string): Promise<SessionEvent[]>;
   /** Outcome, code and message of a command's end. */
-  end(command: CommandName, payload?: object): Promise<{ outcome: string; errorCode?: string; message: string }>;
+  end(
+    command: CommandName,
+    payload?: object,
+  ): Promise<{ outcome: string; errorCode?: string; message: string }>;
   events(): Promise<SessionEvent[]>;
 }
 

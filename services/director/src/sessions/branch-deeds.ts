@@ -15,7 +15,10 @@ import type { SessionRepository } from "./session-repository.ts";
 
 type Repository = SessionRepository;
 /** What all deeds have in common. */
-type Setting = Pick<DeedOf<"Push">, "repo" | "workspace" | "sessionId" | "at" | "policy" | "grants" | "again">;
+type Setting = Pick<
+  DeedOf<"Push">,
+  "repo" | "workspace" | "sessionId" | "at" | "policy" | "grants" | "again"
+>;
 
 const WORK_MESSAGE = "Uncommitted changes of a session";
 const short = (commit: string): string => commit.slice(0, 12);
@@ -39,7 +42,10 @@ export function createBranch(repository: Repository): Deed<"CreateBranch"> {
     const ref = branchRef(payload.branchName);
     const hasChanges = before !== null && (before.work !== null || before.head !== before.base);
     if (before !== null && before.branch !== null)
-      throw new AntiphonError("ANT_SESSION_BRANCH", `the session's branch is ${plain(before.branch)} already`);
+      throw new AntiphonError(
+        "ANT_SESSION_BRANCH",
+        `the session's branch is ${plain(before.branch)} already`,
+      );
     if (hasChanges && payload.fromRef !== undefined)
       throw new AntiphonError("ANT_SESSION_BRANCH", "the session has changes already, on another commit");
     const restarts = payload.fromRef !== undefined;

@@ -9,12 +9,16 @@ import { AntiphonError, limits, validate } from "@antiphon/contracts";
 import type { SessionDeedDone, SessionDeedEvent, SessionDeedRequest } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
 import { applyPatch, commit, createBranch, getDiff, push } from "./branch-deeds.ts";
+import type { CleanRoomPort } from "../ports.ts";
 import type { DeedResult, MadeArtifact } from "./deed.ts";
+import { buildProject, runTests } from "./sandbox-deeds.ts";
+import { uploadArtifact } from "./upload-artifact.ts";
 import type { SessionRepository } from "./session-repository.ts";
 
 export interface SessionDeedParts {
   readonly repository: SessionRepository;
-  readonly files: Pick<Blobs, "put">;
+  readonly room: CleanRoomPort;
+  readonly files: Pick<Blobs, "get" | "put">;
   /** Ends all commands. */
   readonly signal: AbortSignal;
   /** Calls back when the gateway has given up; returns how to stop listening. */
@@ -62,6 +66,12 @@ export class SessionDeeds {
         return commit(repository)({ ...setting, payload: command.payload }, signal);
       case "Push":
         return push(repository)({ ...setting, payload: command.payload }, signal);
+      case "RunTests":
+        return runTests(this.#parts)({ ...setting, payload: command.payload }, signal);
+      case "BuildProject":
+        return buildProject(this.#parts)({ ...setting, payload: command.payload }, signal);
+      case "UploadArtifact":
+        return uploadArtifact()({ ...setting, payload: command.payload }, signal);
       default:
         throw new AntiphonError("ANT_ADAPTER_UNAVAILABLE", `no Director carries out ${command.command}`);
     }
@@ -78,7 +88,14 @@ export class SessionDeeds {
 
   async #stored({ kind, bytes, pathHint }: MadeArtifact): Promise<SessionDeedDone["artifacts"][number]> {
     const blob = await this.#parts.files.put(null, bytes);
-    const isShort = bytes.length <= limits.sessionInlineBytes;
-    return { kind, blob, pathHint, ...(isShort ? { text: bytes.toString("utf8") } : {}) };
+    const text = textOf(bytes);
+    return { kind, blob, pathHint, ...(text === null ? {} : { text }) };
   }
+}
+
+/** Null: it is long, or no text. */
+function textOf(bytes: Buffer): string | null {
+  if (bytes.length > limits.sessionInlineBytes || bytes.includes(0)) return null;
+  const text = bytes.toString("utf8");
+  return Buffer.from(text).equals(bytes) ? text : null;
 }

@@ -3,7 +3,14 @@
  * that is served by URL nothing moves before a push, and the session's commits are kept with everything above the commit
  * it started from, so that any Director can go on.
  */
-import { AntiphonError, type LandingBody, type RepoRef, type TreeRef } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  type HistoryRef,
+  type LandingBody,
+  type RepoBase,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
 import {
   buildCommit,
   originOf,
@@ -81,6 +88,15 @@ export class SessionRepository {
 
   texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.#repositories.texts(repo, commit, paths);
+  }
+
+  /** The paths of a commit's files. */
+  async names(repo: RepoRef, commit: string): Promise<readonly string[]> {
+    return (await this.#repositories.listing(repo, commit)).paths;
+  }
+
+  exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {
+    return this.#repositories.exportHistory(base, commit, commits);
   }
 
   exportTree(repo: RepoRef, commit: string): Promise<TreeRef> {

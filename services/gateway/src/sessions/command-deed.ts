@@ -1,4 +1,5 @@
 // Describes a session's command as a deed for the policy. Pure.
+import { durationMs } from "@antiphon/contracts";
 import type { Command, CommandName, SessionWorkspace } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { PastCommand } from "./command-policy.ts";
@@ -19,6 +20,10 @@ export function commandDeed(
   if (command.command === "TransitionTicket") return { ...deed, ticketState: command.payload.state };
   if (command.command === "CreateBranch")
     return { ...deed, branches: [command.payload.branchName], approved: true };
+  if (command.command === "RunTests" || command.command === "BuildProject") {
+    const { timeout } = command.payload;
+    return { ...deed, timeBudgetS: timeout === undefined ? 0 : Math.ceil(durationMs(timeout) / 1000) };
+  }
   if (command.command !== "Push") return deed;
   const since = past.slice(past.findLastIndex((one) => CHANGES.includes(one.command)) + 1);
   const approved = since.some((one) => one.command === "RequestApproval" && one.outcome === "Success");

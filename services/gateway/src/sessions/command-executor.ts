@@ -1,13 +1,22 @@
 // Carries out one accepted command: asks a Director for those on git and in a sandbox. Turns what really happened into
 // events; a command always ends in one of them, except while the service that carries it out is away.
-import { AntiphonError } from "@antiphon/contracts";
-import type { Command, PolicyProfile, SessionConfig, SessionDeedDone, SessionEntry } from "@antiphon/contracts";
+import { AntiphonError, durationMs } from "@antiphon/contracts";
+import type {
+  Command,
+  PolicyProfile,
+  RepoRef,
+  SessionConfig,
+  SessionDeedDone,
+  SessionDeedRequest,
+  SessionEntry,
+} from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import { locate, placesOf } from "../intents/repository-place.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import { boundsOf } from "../policy/run-deed.ts";
 import type { Backend } from "../ports.ts";
+import type { SessionAdapters } from "./adapter-settings.ts";
 import { speakerOf } from "./session-binding.ts";
 import { workspaceIn, type PendingCommand } from "./session-log.ts";
 import type { Said } from "./session-register.ts";
@@ -15,6 +24,9 @@ import type { Said } from "./session-register.ts";
 export interface ExecutorParts {
   readonly guard: PolicyGuard;
   readonly backend: Pick<Backend, "deed" | "inspect">;
+  /** Also chooses the image of checks. */
+  readonly inspect: Backend["inspect"];
+  readonly adapters: SessionAdapters;
   now(): number;
 }
 
@@ -33,6 +45,8 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 /** A command that waited this long fails. */
 const PATIENCE_MS = 600_000;
+const DEFAULT_BUDGET_MS = 300_000;
+const LONGEST_BUDGET_MS = 3_600_000;
 
 export class CommandExecutor {
   readonly #parts: ExecutorParts;
@@ -62,11 +76,13 @@ export class CommandExecutor {
       case "GetDiff":
       case "Commit":
       case "Push":
-        return this.#deed(execution, signal);
-      case "RunTests":
-      case "BuildProject":
       case "UploadArtifact":
-        throw unavailable(`a terminal for ${command.command}`);
+        return this.#deed(execution, signal, null);
+      case "BuildProject":
+        if (!this.#parts.adapters.build) throw unavailable("a build adapter, which is opt-in");
+        return this.#deed(execution, signal, command.payload);
+      case "RunTests":
+        return this.#deed(execution, signal, command.payload);
       case "RequestApproval":
         throw unavailable("an approver");
       case "TransitionTicket":
@@ -78,7 +94,12 @@ export class CommandExecutor {
     }
   }
 
-  async #deed({ config, entries, pending, again }: Execution, signal: AbortSignal): Promise<Said[]> {
+  /** `runs`: the command runs programs. */
+  async #deed(
+    { config, entries, pending, again }: Execution,
+    signal: AbortSignal,
+    runs: { timeout?: string } | null,
+  ): Promise<Said[]> {
     const { command, principal, at } = pending;
     const { sessionId, repo } = config;
     const profiles = await this.#profiles(config, principal ?? speakerOf(config));
@@ -89,19 +110,42 @@ export class CommandExecutor {
         workspace: workspaceIn(entries),
         policy: boundsOf(profiles),
         grants: grantsOf(profiles),
+        ...(runs === null ? {} : { room: await this.#room(repo, budgetOf(runs, profiles)) }),
       },
       signal,
     );
     return eventsOf(command, config, done);
   }
 
+  /** The image and the services of the repository's checks, as for a run. */
+  async #room(repo: RepoRef, budgetMs: number): Promise<NonNullable<SessionDeedRequest["room"]>> {
+    const found = await this.#parts.inspect({ repo, allow_dirty: true, image_named: false });
+    const { services, verify_git, image, chosen_image } = found;
+    return {
+      image: image?.ref ?? chosen_image ?? null,
+      ...(verify_git === true ? { git: true } : {}),
+      ...(services === undefined ? {} : { services }),
+      budgetMs,
+    };
+  }
+
   /** All profiles that hold for the repository and the sender, and the session's own. */
   async #profiles({ repo, policy }: SessionConfig, principal: string): Promise<PolicyProfile[]> {
     const place = await locate(this.#parts.backend, repo);
-    if (place === null) throw new AntiphonError("ANT_REPO_NOT_FOUND", `there is no repository at ${repo.path}`);
+    if (place === null)
+      throw new AntiphonError("ANT_REPO_NOT_FOUND", `there is no repository at ${repo.path}`);
     const held = profilesFor(await this.#parts.guard.policies(), placesOf(place), principal);
     return [policy, ...held.map(({ profile }) => profile)];
   }
+}
+
+/** What the command asks for, or the default; no more than a profile allows. */
+function budgetOf({ timeout }: { timeout?: string }, profiles: readonly PolicyProfile[]): number {
+  const asked = timeout === undefined ? DEFAULT_BUDGET_MS : Math.max(1, Math.ceil(durationMs(timeout)));
+  const bounds = profiles.flatMap(({ maxTimeBudgetS }) =>
+    maxTimeBudgetS === undefined ? [] : [maxTimeBudgetS * 1000],
+  );
+  return Math.min(asked, LONGEST_BUDGET_MS, ...bounds);
 }
 
 /** Protected paths that every profile lets a change touch. A profile without a list allows any. */

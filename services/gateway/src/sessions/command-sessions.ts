@@ -152,7 +152,8 @@ export class CommandSessions {
     if (verdict.kind === "throttled") {
       const retryAfter = new Date(verdict.retryAt).toISOString();
       const payload = { scope: verdict.policyRule, retryAfter };
-      if (!(await this.#parts.register.say(sessionId, log, about, { event: "Throttled", payload }))) return false;
+      if (!(await this.#parts.register.say(sessionId, log, about, { event: "Throttled", payload })))
+        return false;
       log = (await this.#parts.register.read(sessionId)).entries;
     }
     const { reason, policyRule } = verdict;

@@ -4,6 +4,7 @@ import { uniqueId } from "@antiphon/runtime";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { CommandClaims } from "./command-claim.ts";
+import type { SessionAdapters } from "./adapter-settings.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import { CommandSessions } from "./command-sessions.ts";
 import { SessionRegister, type SessionStore } from "./session-register.ts";
@@ -13,6 +14,8 @@ export interface SessionParts {
   readonly store: SessionStore;
   readonly guard: PolicyGuard;
   readonly backend: Pick<Backend, "inspect" | "deed">;
+  readonly inspect: Backend["inspect"];
+  readonly adapters: SessionAdapters;
   now(): number;
   onFault(error: AntiphonError, sessionId: string): void;
 }

@@ -140,7 +140,9 @@ describe("a command", () => {
 
     const events = await eventsOf(session);
     expect(events.slice(1)).toEqual(first);
-    expect(events[2]).toMatchObject({ payload: { kind: "Diff", inlineText: expect.stringContaining("+b") } });
+    expect(events[2]).toMatchObject({
+      payload: { kind: "Diff", inlineText: expect.stringContaining("+b") as string },
+    });
     expect(events[3]).toMatchObject({ payload: { commandId: "Once", outcome: "Success" } });
     expect(await eventsOf(session, "?after=3")).toEqual(events.slice(3));
     const { downloadUri } = events[2]?.payload as { downloadUri: string };

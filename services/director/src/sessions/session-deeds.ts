@@ -45,7 +45,7 @@ export class SessionDeeds {
     const beat = setInterval(() => emit({ kind: "alive" }), limits.sandboxBeatMs);
     try {
       const signal = AbortSignal.any([this.#parts.signal, canceled.signal]);
-      emit(await this.#done(await this.#carryOut(checked.value as SessionDeedRequest, signal)));
+      emit(await this.#done(await this.#carryOut(checked.value, signal)));
     } finally {
       clearInterval(beat);
       stopListening();

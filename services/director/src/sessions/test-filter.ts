@@ -41,7 +41,7 @@ function plain(command: string, word: string): string | null {
 }
 
 function scriptsOf(text: string | null): Record<string, string | undefined> {
-  let document: unknown = null;
+  let document: unknown;
   try {
     document = JSON.parse(text ?? "null");
   } catch {

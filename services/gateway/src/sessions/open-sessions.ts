@@ -21,7 +21,8 @@ export interface SessionParts {
 }
 
 export function openSessions(parts: SessionParts): CommandSessions {
-  const { store, now } = parts;
+  const { store } = parts;
+  const now = (): number => parts.now();
   const register = new SessionRegister(store, now);
   const claims = new CommandClaims(store, `gateway_${uniqueId()}`, now);
   const executor = new CommandExecutor(parts);

@@ -39,6 +39,7 @@ const TABLE = {
   ANT_CONTRACT_UNKNOWN: ["terminal", 404, 2, "There is no contract with this name.", "`antiphon explain` lists the names."],
   ANT_CONTRACT_VERSION: ["terminal", 422, 2, "This reader does not know the version of the message.", "Upgrade this reader, or send a version that it knows."],
   ANT_DEV_ALREADY_RUNNING: ["terminal", 409, 2, "Another `antiphon dev` uses this state directory.", "Use it, stop it, or give this one its own --state-dir, --port and --nats-port."],
+  ANT_DEV_LOCK_FAILED: ["terminal", 500, 2, "The state directory of `antiphon dev` cannot be locked.", "Install `flock` (util-linux) or `perl`, and use a directory on a local disk: set ANTIPHON_STATE_DIR, or give --state-dir."],
   ANT_DEV_NOT_READY: ["terminal", 503, 4, "A part of `antiphon dev` does not start.", "Read its log in `dev/logs` below the state directory; `antiphon doctor` checks its requirements."],
   ANT_DEV_NOT_STOPPED: ["retry", 503, 1, "`antiphon dev` did not end in time after it was asked to stop.", "It may still be draining: look with `antiphon dev --status`, then end the process it names."],
   ANT_DEV_PORT_TAKEN: ["terminal", 409, 2, "A port that `antiphon dev` needs is taken.", "Stop the program that listens there, or choose other ports with --port and --nats-port (0: any free one)."],

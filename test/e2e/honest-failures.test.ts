@@ -102,6 +102,26 @@ test("a check that also passes without the change proves nothing, and the change
   expect(project.landed(runId)).toEqual([]);
 });
 
+const CLOSE = "mkdir -p deep/er; echo x > deep/er/file; chmod 000 add.js deep/er/file deep/er deep .";
+
+test("an agent and a check that close files, directories and the workspace cost no attempt", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const check = `${CHECK}; passed=$?; chmod -R a-w .; chmod 000 add.js .; exit $passed`;
+  const agent = { kind: "scripted", claim: "ok", commands: [`${FIX}; ${CLOSE}`] };
+  const runId = await begin({ agent, checks: [check] });
+  const end = await until(runId, "succeeded", "failed");
+  expect(end.steps).toMatchObject([{ status: "done", epoch: 1, attempts: 1, verdict: "PASS" }]);
+  expect(project.landed(runId)).toHaveLength(1);
+});
+
+test("an agent that closes what its own check needs fails by that check", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const agent = { kind: "scripted", commands: [`${FIX}; ${CLOSE}`] };
+  const runId = await begin({ agent, checks: [CHECK] }, { max_attempts: 1 });
+  const end = await until(runId, "succeeded", "failed");
+  expect(end.steps).toMatchObject([{ status: "failed", epoch: 1, code: "ANT_VERIFY_SELF_FAILED" }]);
+});
+
 test("a change to a test without a grant is refused", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin(

@@ -6,7 +6,7 @@
 // A child that exits on its own is reported with its last lines and restarted after a backoff. The backoff grows to 5 s
 // and resets once a child has run for 30 s. A stop sends SIGTERM; after the grace time the whole process group is killed.
 import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { compactLine, LineSplitter } from "./log-line.ts";
 import type { LogFile } from "./log-file.ts";
 import type { Report } from "./events.ts";
@@ -19,6 +19,8 @@ export interface ChildSpec {
   /** SIGTERM goes to the process group (a shell and its children) instead of the process. */
   readonly signalGroup: boolean;
   readonly graceMs: number;
+  /** An open file of this process that the child has open too, as its number 3. */
+  readonly keepsOpen?: number;
 }
 
 type Phase =
@@ -74,11 +76,13 @@ export class SupervisedChild {
   start(): void {
     if (this.#phase.kind !== "idle" && this.#phase.kind !== "waiting") return;
     // With a session of its own, a Ctrl-C in the terminal reaches only the supervisor, which then stops all in order.
-    const child = spawn(this.spec.command, [...this.spec.args], {
-      env: this.spec.env,
-      stdio: ["pipe", "pipe", "pipe"], // cli/C2: nothing is written to stdin; its end means that the supervisor is gone.
+    const { command, args, env, keepsOpen } = this.spec;
+    const child = spawn(command, [...args], {
+      env,
+      // cli/C2: nothing is written to stdin; its end means that the supervisor is gone.
+      stdio: ["pipe", "pipe", "pipe", ...(keepsOpen === undefined ? [] : [keepsOpen])],
       detached: true,
-    });
+    }) as ChildProcessWithoutNullStreams;
     this.#phase = { kind: "running", process: child, startedAt: Date.now() };
     this.#tail = [];
     for (const stream of [child.stdout, child.stderr]) {

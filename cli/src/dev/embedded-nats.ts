@@ -11,11 +11,12 @@ import { greeting } from "./loopback-port.ts";
 import { natsConfig } from "./nats-config.ts";
 
 // cli/C2: nats-server does not watch its stdin, so a shell around it does and ends it when our pipe closes.
+// Its file 3 is the lock of the state directory, which the server keeps open (state-lock.ts).
 const GUARD = `
-exec 3<&0
+exec 4<&0
 "$@" </dev/null &
 server=$!
-( read _ <&3; kill -TERM $server ) 2>/dev/null &
+( read _ <&4; kill -TERM $server ) 2>/dev/null &
 watcher=$!
 trap 'kill -TERM $server 2>/dev/null' TERM
 wait $server

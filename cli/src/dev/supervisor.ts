@@ -75,9 +75,10 @@ export class Supervisor {
 
   async start(): Promise<void> {
     const began = Date.now();
-    this.#lock();
+    const lock = await this.#lock();
     await this.#checkPorts();
-    const nats = await this.#startNats(began);
+    if (this.#stopping !== null) throw stoppedEarly();
+    const nats = await this.#startNats(began, lock);
     this.#startServices(nats);
     const gateway = await this.#untilReady(began);
     if (this.#stopping !== null) return;
@@ -111,22 +112,25 @@ export class Supervisor {
     }
   }
 
-  #lock(): void {
-    const lock = takeLock(lockOf(this.#options.dir));
+  /** The open lock file. */
+  async #lock(): Promise<number> {
+    const lock = await takeLock(lockOf(this.#options.dir));
     if (lock.kind === "taken") {
-      throw new Failure(
-        "ANT_DEV_ALREADY_RUNNING",
-        `another "antiphon dev" (pid ${lock.by.pid}) uses ${this.#options.dir}`,
-        {
-          remedy: "use it, stop it, or start this one with its own --state-dir, --port and --nats-port",
-        },
-      );
+      const { dir } = this.#options;
+      const by =
+        lock.by === null
+          ? `the nats-server of an "antiphon dev" that was killed`
+          : `another "antiphon dev" (pid ${lock.by.pid})`;
+      throw new Failure("ANT_DEV_ALREADY_RUNNING", `${by} uses ${dir}`, {
+        remedy: "use it, stop it, or start this one with its own --state-dir, --port and --nats-port",
+      });
     }
     this.#releaseLock = lock.release;
+    return lock.file;
   }
 
-  async #startNats(began: number): Promise<string> {
-    const spec = this.#nats.prepare(this.#options.natsPort, STOP_GRACE_MS);
+  async #startNats(began: number, lock: number): Promise<string> {
+    const spec = { ...this.#nats.prepare(this.#options.natsPort, STOP_GRACE_MS), keepsOpen: lock };
     this.#child(spec, (line) => this.#learnFullDisk(line)).start();
     const port = await this.#until(began, "nats-server", () => this.#nats.portInUse());
     this.#nats.keepPort(port);
@@ -252,7 +256,7 @@ export class Supervisor {
     for (;;) {
       const found = await probe();
       if (found !== null) return found;
-      if (this.#stopping !== null) throw new Failure("ANT_DEV_STOPPED", "stopped before it was ready", {});
+      if (this.#stopping !== null) throw stoppedEarly();
       if (this.#obstacle !== null && Date.now() - this.#obstacle.since > OBSTACLE_MS) {
         throw new Failure(this.#obstacle.code, this.#obstacle.message, { remedy: this.#obstacle.remedy });
       }
@@ -298,6 +302,10 @@ export class Supervisor {
   kill(): void {
     for (const child of this.#children) child.kill();
   }
+}
+
+function stoppedEarly(): Failure {
+  return new Failure("ANT_DEV_STOPPED", "stopped before it was ready", {});
 }
 
 /** "": none. A setting of the caller's own would be one port for all services. */

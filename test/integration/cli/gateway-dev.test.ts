@@ -17,6 +17,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { DevEvent } from "../../../cli/src/dev/events.ts";
+import { lockOf } from "../../../cli/src/dev/instance.ts";
+import { takeLock } from "../../../cli/src/dev/state-lock.ts";
 import { eventually } from "../../support/nats.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
 
@@ -131,6 +133,7 @@ describe("antiphon dev", () => {
     expect(told.slice(-2)).toEqual(["draining", "stopped"]);
     expect(readdirSync(program.dir).sort()).toEqual([
       "director-key.pem",
+      "lock",
       "logs",
       "nats",
       "nats-users",
@@ -146,6 +149,21 @@ describe("antiphon dev", () => {
     program.child.kill("SIGKILL");
     await eventually("the children are gone", () => !pids.some(isAlive), 15_000);
     await dev(program.dir); // And its directory is free for the next one.
+  });
+
+  it("cli/C4: the next one starts only when the nats-server of a killed one has closed the store", async () => {
+    const program = await dev();
+    const { "nats-server": nats = 0, ...services } = program.pids;
+    process.kill(nats, "SIGSTOP"); // It cannot end yet.
+    try {
+      program.child.kill("SIGKILL");
+      await eventually("the services are gone", () => !Object.values(services).some(isAlive), 15_000);
+      expect(await takeLock(lockOf(program.dir), { patienceMs: 0 })).toEqual({ kind: "taken", by: null });
+    } finally {
+      process.kill(nats, "SIGCONT");
+    }
+    await dev(program.dir);
+    expect(isAlive(nats)).toBe(false);
   });
 
   it.each(["router", "nats-server"])("restarts a killed %s and reports it", async (name) => {

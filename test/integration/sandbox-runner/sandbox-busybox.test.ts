@@ -1,4 +1,5 @@
 /** An image of BusyBox alone, whose tools read ahead: with the sealed supervisor sent to it, and with the plain one. */
+import { collectBounds } from "../../../services/sandbox-runner/src/job-limits.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
@@ -75,6 +76,13 @@ describe("the plain supervisor in an image whose head reads ahead", () => {
         expect(exit.stdout.bytes.equals(Buffer.concat(pieces))).toBe(true);
         expect((await sandbox.run(shell(`exit ${round}`))).exitCode).toBe(round);
       }
+    }));
+
+  it("takes out what the code closed to its own user", () =>
+    inAlone(async (sandbox) => {
+      await sandbox.run(shell("mkdir -p d/e; echo x > d/e/f; chmod 000 d/e/f d/e; chmod 500 d"));
+      const { files } = await sandbox.collect(new Map(), collectBounds());
+      expect(files.map(({ path, content }) => [path, content.toString()])).toEqual([["d/e/f", "x\n"]]);
     }));
 
   it("ends with a named reason when the input does not fit in /tmp, and runs none of it", () =>

@@ -145,13 +145,13 @@ export class SupervisedSandbox implements Sandbox {
     await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
   }
 
-  async remember(baseline: Baseline): Promise<void> {
+  async remember(baseline: Baseline, traced: readonly string[] = []): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
-    await this.#ask(done, encodeFrame("M"));
+    await this.#ask(done, encodeFrame("M", nulEnded(traced)));
     if (!this.#isLayered) this.#remembered = baseline;
   }
 
@@ -170,7 +170,8 @@ export class SupervisedSandbox implements Sandbox {
 
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
     if (this.#words.hello?.kind !== "perl") {
-      const words = ["tar", "-cf", "-", "-C", "/workspace", "."];
+      // The sealed supervisor opens what the code closed, and closes it again; here it stays open. Without a chmod, tar fails.
+      const words = ["sh", "-c", "chmod -R u+rwX . 2>/dev/null; exec tar -cf - ."];
       return collectWhole({ whole: (hear) => this.#tool(words, null, hear) }, baseline, bounds);
     }
     const reading = {

@@ -33,6 +33,7 @@ sub send_archive {
   my $archive = '';
   for my $name (split /\0/, $names) {
     my $path = "/workspace/$name";
+    open_way_to($name) unless lstat $path;
     my ($mode, $links, $size) = (lstat $path)[2, 3, 7];
     next unless defined $mode;
     my $kind = $mode & $S_IFMT;
@@ -44,7 +45,10 @@ sub send_archive {
     $size = $TAR_LARGEST if $size > $TAR_LARGEST;
     $archive .= tar_header($name, $mode, $size, $type, $type == 2 ? readlink $path : '');
     next if $type;
-    sysopen(my $file, $path, $O_NOFOLLOW) or die "cannot read $name: $!\n";
+    my $file;
+    sysopen($file, $path, $O_NOFOLLOW)
+      or open_up($path, 0400) && sysopen($file, $path, $O_NOFOLLOW)
+      or die "cannot read $name: $!\n";
     my $left = $size;
 
     while ($left > 0) {
@@ -56,6 +60,7 @@ sub send_archive {
     close $file;
     $archive .= "\0" x (-$size % 512);
   }
+  close_again();
   write_out($archive . "\0" x 1024);
   return;
 }

@@ -8,9 +8,8 @@ my $UPPER = '/run/antiphon/upper';
 sub tell_upper {
   my ($told, @directories) = ('', '');
   while (defined(my $directory = pop @directories)) {
-    chdir "$UPPER/$directory" and opendir(my $handle, '.') or die "cannot read $directory: $!\n";
     my %own = ('.' => 1, '..' => 1, '.git' => 1);
-    for my $name (readdir $handle) {
+    for my $name (names_within($UPPER, $directory)) {
       next if $own{$name} || !lstat $name;
       if (-c _ && (stat _)[6] == 0) {    # A whiteout.
         $told .= "-$directory$name\0";
@@ -30,6 +29,7 @@ sub tell_upper {
     }
     $told .= "$sign$directory\0";
   }
+  close_again();
   write_out($told);
   return;
 }

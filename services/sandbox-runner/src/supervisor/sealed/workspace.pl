@@ -22,11 +22,7 @@ my $MODE_IN_STAT = $x86 ? 24 : 16;
 my $SIZE_IN_STAT = 48;
 my ($TIMES_IN_STAT, $TIMES, $LAST_READ, $LAST_CHANGE) = (72, 48, 0, 32);    # Each of the three takes 16 bytes.
 
-sub names_in {
-  my ($directory) = @_;
-  chdir "/workspace/$directory" and opendir(my $handle, '.') or die "cannot read $directory: $!\n";
-  return readdir $handle;
-}
+sub names_in { return names_within('/workspace', $_[0]) }
 
 # Opens a file in the current directory. Reading it is not to count as the last time that it was read; the kernel refuses
 # that for the files of another user.
@@ -58,6 +54,16 @@ sub file_image {
   return $same ? $raw_mode . $raw_size . substr($page, 0, $read) : '';
 }
 
+# An overlay keeps the time of the last read only for files of its top. One that is opened for writing gets there.
+sub lift {
+  my (@paths) = @_;
+  for my $path (@paths) {
+    sysopen(my $file, "/workspace/$path", $O_RDWR | $OPEN_SAFELY) or next;
+    close $file;
+  }
+  return;
+}
+
 sub remember_workspace {
   %before = ();
   %times  = ();
@@ -79,6 +85,7 @@ sub remember_workspace {
       $files++ if length $image;
     }
   }
+  close_again();
   chdir '/';
   send_frame('m', $files);
   return;
@@ -131,6 +138,7 @@ sub tell_differences {
     next if $seen{$directory};
     $tell->("-$directory$_") for keys %{ $before{$directory} };
   }
+  close_again();
   write_out($told);
   return;
 }

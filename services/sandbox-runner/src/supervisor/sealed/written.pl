@@ -4,8 +4,8 @@
 #   .       the list is complete
 # The time of the last change tells of a file that was overwritten and put back. The time of the last read tells what was
 # opened; a file system that does not keep it shows no reads.
-# With `$clear`, removes what is new, and everything in /tmp and /dev/shm, so that a next command finds none of it. What
-# cannot be removed makes the step fail after the list.
+# With `$clear`, removes what is new, and everything in /tmp and /dev/shm, so that a next command finds none of it, and lets
+# the user write to all directories again. What cannot be removed makes the step fail after the list.
 
 sub last_read   { return substr $_[0], $LAST_READ,   16 }
 sub last_change { return substr $_[0], $LAST_CHANGE, 16 }
@@ -23,7 +23,8 @@ sub tell_written {
     my %missing;
     @missing{ keys %$was } = ();
     $seen{$directory} = 1;
-    for my $name (opened_names_in($directory)) {
+    open_up("/workspace/$directory", 0700) if $clear;
+    for my $name (names_in($directory)) {
       next if $name eq '.' || $name eq '..' || !lstat $name;
       delete $missing{$name};
       my $path = "$directory$name";
@@ -47,6 +48,7 @@ sub tell_written {
     next if $seen{$directory};
     $tell->("-$directory$_") for keys %{ $before{$directory} };
   }
+  close_again() unless $clear;
   write_out("$told.\0");
   return unless $clear;
   chdir '/';
@@ -55,18 +57,9 @@ sub tell_written {
   return;
 }
 
-# The commands ran as the same user, so a directory that they closed can be opened again.
-sub opened_names_in {
-  my ($directory) = @_;
-  chdir "/workspace/$directory" or chmod(0700, "/workspace/$directory") && chdir "/workspace/$directory";
-  my $handle;
-  opendir($handle, '.') or chmod(0700, '.') && opendir($handle, '.') or die "cannot read $directory: $!\n";
-  return readdir $handle;
-}
-
 sub names_below {
   my ($path) = @_;
-  return map { $_ . (!-l "/workspace/$path/$_" && -d _ ? '/' : '') } grep { $_ ne '.' && $_ ne '..' } opened_names_in("$path/");
+  return map { $_ . (!-l "/workspace/$path/$_" && -d _ ? '/' : '') } grep { $_ ne '.' && $_ ne '..' } names_in("$path/");
 }
 
 # What happened to a file or link that was there before: a sign of tell_written, or ''. lstat has just seen it.

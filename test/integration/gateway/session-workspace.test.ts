@@ -93,7 +93,7 @@ describe("a session of a repository beside the Director", () => {
     expect(inlineText(await session.run("GetDiff"))).toContain("+two");
     const none = await session.end("Commit", { message: "None", includePaths: ["nowhere"] });
     expect(none).toMatchObject({ outcome: "Failure", errorCode: "ANT_SESSION_CLEAN" });
-    await session.run("Commit", { message: "The rest", includePaths: ["."] });
+    await session.run("Commit", { message: "The rest", ...all });
     expect(at.repo.git("show", `${branch}:b.txt`)).toBe("two");
     expect(at.repo.git("rev-list", "--count", `main..${branch}`).trim()).toBe("2");
   });

@@ -98,8 +98,8 @@ export function commit(repository: Repository): Deed<"Commit"> {
     const amends = payload.amend === true;
     if (amends && (head === base || head === pushed))
       throw new AntiphonError("ANT_SESSION_AMEND", `${short(head)} is not the session's own, or was pushed`);
-    const paths = wholeTree(payload.includePaths) ? [] : payload.includePaths;
-    const patch = work === null ? Buffer.alloc(0) : await repository.diff(repo, head, work, paths);
+    const patch =
+      work === null ? Buffer.alloc(0) : await repository.diff(repo, head, work, payload.includePaths);
     if (patch.length === 0 && !amends)
       throw new AntiphonError("ANT_SESSION_CLEAN", "no change lies at the paths of the commit");
     const applied = patch.length === 0 ? null : await change(repository, deed, workspace, head, patch);
@@ -195,10 +195,6 @@ async function rest(
   if (tree === workspace.tree) return { ...workspace, work: null };
   const plan = { base, sessionId, parent: head, message: WORK_MESSAGE, at: new Date(at) };
   return { ...workspace, work: await repository.build(repo, { ...plan, tree, objects: [] }) };
-}
-
-function wholeTree(paths: readonly string[]): boolean {
-  return paths.length === 0 || paths.some((path) => path === "." || path === "./");
 }
 
 function conflict(workspace: SessionWorkspace | null, details: string, code: DeedResult["code"]): DeedResult {

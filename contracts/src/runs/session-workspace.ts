@@ -12,7 +12,8 @@ export const SessionWorkspace = closed(
     head: { ...CommitId, description: "The last commit of the branch." },
     tree: { ...CommitId, description: "The tree of `head`." },
     work: nullable(CommitId, {
-      description: "A commit above `head` that holds the changes which are not committed; null: there are none.",
+      description:
+        "A commit above `head` that holds the changes which are not committed; null: there are none.",
     }),
     tested: nullable(CommitId, {
       description: "The tree on which all tests passed last; null: no tests have passed.",

@@ -75,7 +75,7 @@ function prune({ project, commit }: Held): void {
 }
 
 /** Everything that the repository's refs reach. */
-const everything = ({ git }: Project): string => git("log", "--all", "--format=%H %D %s");
+const everything = (project: Project): string => project.git("log", "--all", "--format=%H %D %s");
 
 describe.each([
   ["the run's own branch", null],

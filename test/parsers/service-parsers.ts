@@ -3,7 +3,7 @@ import type { Command } from "@antiphon/contracts";
 import { judgeCaller } from "../../services/gateway/src/http/caller-guard.ts";
 import { runOptionsOf } from "../../services/gateway/src/intents/run-options.ts";
 import { checkPatchSyntax } from "../../services/gateway/src/intents/patch-syntax.ts";
-import { planCommand } from "../../services/gateway/src/sessions/command-plan.ts";
+import { commandDeed } from "../../services/gateway/src/sessions/command-deed.ts";
 import { readClientHello } from "../../services/egress-gateway/src/tls/client-hello.ts";
 import { endToEnd, framing } from "../../services/egress-gateway/src/proxy/headers.ts";
 import { parseAuthority } from "../../services/egress-gateway/src/policy/host-name.ts";
@@ -13,6 +13,7 @@ import { UsageReader } from "../../services/egress-gateway/src/models/model-usag
 import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
+import { inertText } from "../../services/director/src/verification/inert-text.ts";
 import { missingNames, passedNames } from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
@@ -112,15 +113,16 @@ const gatewayParsers: readonly Parser[] = [
   {
     name: "the patch of a command",
     reads: [
-      "services/gateway/src/sessions/command-plan.ts",
+      "services/gateway/src/sessions/command-deed.ts",
       "services/gateway/src/sessions/command-policy.ts",
     ],
     shapes: repeated(["\n", "diff --git a/a b/a\n", "--- a\n+++ b\n", "\t"]),
     run: (patchContent) =>
-      planCommand({ command: "ApplyPatch", payload: { repo: "/r", patchContent } } as unknown as Command, {
-        name: "r",
-        path: "/r",
-      }),
+      commandDeed(
+        { command: "ApplyPatch", payload: { repo: "/r", patchContent } } as unknown as Command,
+        [],
+        null,
+      ),
   },
 ];
 
@@ -379,6 +381,24 @@ const sandboxParsers: readonly Parser[] = [
 const inLetters = (i: number) => String(i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
 
 const directorParsers: readonly Parser[] = [
+  {
+    name: "an agent's text in a commit message",
+    reads: ["services/director/src/verification/inert-text.ts"],
+    shapes: repeated([
+      "#1",
+      "#a",
+      "@a",
+      "/issues/1",
+      "fixes ",
+      "fixes A",
+      "GH-1",
+      " ",
+      "/close\n",
+      "\n/a",
+      "\n\t",
+    ]),
+    run: inertText,
+  },
   {
     name: "names of tests",
     reads: ["services/director/src/verification/reports/test-names.ts"],

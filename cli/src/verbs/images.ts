@@ -52,7 +52,8 @@ async function build(context: CliContext, { json, with: asked }: Json & { with?:
   if (asked === undefined) {
     return context.setExitCode(await runSetup(context, ["--only-image"], json === true));
   }
-  const gateway = await context.gateway(); // first, since a build takes a minute
+  const gateway = await context.gateway();
+  await gateway.get("/images"); // A build takes a minute, so the gateway has to answer first.
   if (json !== true) context.screen.out(`building an image with ${asked}: about two minutes`);
   const report = await setupReport(context, [`--toolchains=${asked}`]);
   const failed = report.steps.find(({ outcome }) => outcome === "failed");

@@ -15,6 +15,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/main-job.test.ts",
   "test/e2e/mcp.test.ts",
   "test/e2e/metrics.test.ts",
+  "test/e2e/backup.test.ts",
   "test/e2e/newcomer.test.ts",
   "test/e2e/remote-repository.test.ts",
   "test/e2e/replay.test.ts",
@@ -186,6 +187,7 @@ export const LONGEST_FIRST: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-runner.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/metrics.test.ts",
+  "test/e2e/backup.test.ts",
   "test/e2e/newcomer.test.ts",
   "test/e2e/remote-repository.test.ts",
 ];

@@ -39,9 +39,15 @@ export interface Stack {
 }
 
 export async function startStack(
-  options: { associates?: number; env?: Record<string, string>; args?: readonly string[] } = {},
+  options: {
+    associates?: number;
+    env?: Record<string, string>;
+    args?: readonly string[];
+    /** A directory of the test, which `stop` leaves alone. Default: a new one, which goes with the stack. */
+    stateDir?: string;
+  } = {},
 ): Promise<Stack> {
-  const stateDir = mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
+  const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
   const args = ["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", stateDir];
   const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
   const child = start(
@@ -109,7 +115,7 @@ export async function startStack(
           : [],
       );
       const denied = violations(stateDir);
-      rmSync(stateDir, { recursive: true, force: true });
+      if (options.stateDir === undefined) rmSync(stateDir, { recursive: true, force: true });
       if (denied.length > 0) throw new Error(`a service lacks a NATS permission:\n${denied.join("\n")}`);
       if (code !== 0) throw new Error(`antiphon dev ended with ${code}\n${said}`);
       if (left.length > 0) throw new Error(`left running: ${left.join(", ")}`);

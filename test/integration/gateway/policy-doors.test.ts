@@ -408,7 +408,7 @@ describe("antiphon run", () => {
       await enforce(row.says);
       const before = await stored();
       const { code, err } = await antiphon(run(row.cli ?? []));
-      expect([code, err]).toEqual([1, err]);
+      expect([code, err]).toEqual([2, err]);
       expect(err).toContain("ANT_POLICY_REFUSED");
       expect(err).toContain(`(profile strict, rule ${row.rule})`);
       expect(await stored()).toBe(before);

@@ -170,8 +170,8 @@ export class SupervisedSandbox implements Sandbox {
 
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
     if (this.#words.hello?.kind !== "perl") {
-      // The sealed supervisor opens what the code closed, and closes it again; here it stays open.
-      const words = ["sh", "-c", "chmod -R u+rwX . && exec tar -cf - ."];
+      // The sealed supervisor opens what the code closed, and closes it again; here it stays open. Without a chmod, tar fails.
+      const words = ["sh", "-c", "chmod -R u+rwX . 2>/dev/null; exec tar -cf - ."];
       return collectWhole({ whole: (hear) => this.#tool(words, null, hear) }, baseline, bounds);
     }
     const reading = {

@@ -20,6 +20,41 @@ const pureRules = {
   ],
 };
 
+/** Everywhere but in config.ts and in tests. */
+const restricted = [
+  {
+    selector: "MemberExpression[object.name='process'][property.name='env']",
+    message: "The environment is read in config.ts only.",
+  },
+  {
+    selector:
+      "CallExpression[callee.property.name='subscribe']:matches([callee.object.name='nc'], [callee.object.property.name='nc'])",
+    message: "Through runtime/src/nats/subscription.ts: a callback that throws ends all reading (Q3).",
+  },
+];
+
+/** In the command, everywhere but in cli/src/screen: one place prints, and makes text from outside harmless (cli/C5). */
+const printing = [
+  {
+    selector: "MemberExpression[object.name='process'][property.name=/^(stdout|stderr)$/]",
+    message: "Print through the screen (cli/src/screen).",
+  },
+  {
+    selector: "ImportDeclaration[source.value=/^(node:)?process$/]",
+    message: "Its output streams belong to the screen (cli/src/screen); use the global otherwise.",
+  },
+  {
+    selector: "Property[key.name='stdio'] Literal[value='inherit']",
+    message:
+      "A child that has the terminal prints past the screen: read its output and print it through the screen.",
+  },
+  {
+    selector:
+      "CallExpression[callee.name=/^write(v|Sync|File|FileSync)?$/][arguments.0.raw=/^(1|2|.[/]dev[/](stdout|stderr|tty).)$/]",
+    message: "Print through the screen (cli/src/screen).",
+  },
+];
+
 export default tseslint.config(
   { ignores: ["**/node_modules/", ".antiphon/", "coverage/", "examples/", "contracts/schemas/", "docs/"] },
   eslint.configs.recommended,
@@ -63,19 +98,17 @@ export default tseslint.config(
     ],
     ignores: ["**/config.ts", "**/*.test.ts"],
     rules: {
-      "no-restricted-syntax": [
-        "error",
-        {
-          selector: "MemberExpression[object.name='process'][property.name='env']",
-          message: "The environment is read in config.ts only.",
-        },
-        {
-          selector:
-            "CallExpression[callee.property.name='subscribe']:matches([callee.object.name='nc'], [callee.object.property.name='nc'])",
-          message: "Through runtime/src/nats/subscription.ts: a callback that throws ends all reading (Q3).",
-        },
-      ],
+      "no-restricted-syntax": ["error", ...restricted],
     },
+  },
+  {
+    files: ["cli/src/**/*.ts"],
+    ignores: ["cli/src/screen/**", "**/config.ts", "**/*.test.ts"],
+    rules: { "no-console": "error", "no-restricted-syntax": ["error", ...restricted, ...printing] },
+  },
+  {
+    files: ["cli/src/config.ts"],
+    rules: { "no-console": "error", "no-restricted-syntax": ["error", ...printing] },
   },
   { files: ["test/**/*.ts", "**/*.test.ts"], rules: { "max-lines-per-function": "off" } },
   {

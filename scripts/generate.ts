@@ -14,6 +14,7 @@ import {
 import { conformancePage } from "../contracts/conformance/index.ts";
 import { releaseOf } from "../contracts/conformance/release.ts";
 import { INVARIANTS_PAGE, invariantsPage } from "./promise-index.ts";
+import { PROTECTED_PATHS_PAGE, protectedPathsPage } from "./protected-paths.ts";
 import { SERVICE_DOCKERFILE, serviceDockerfile } from "./service-images.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -45,6 +46,7 @@ function readOrNull(path: string): string | null {
 
 const files = new Map(generatedFiles(firstFixture, conformancePage()));
 files.set(INVARIANTS_PAGE, invariantsPage(root));
+files.set(PROTECTED_PATHS_PAGE, protectedPathsPage());
 files.set(SERVICE_DOCKERFILE, serviceDockerfile(root));
 for (const folder of [SCHEMA_FOLDER, REFERENCE_FOLDER]) mkdirSync(join(root, folder), { recursive: true });
 const changed = [...files].filter(([path, content]) => readOrNull(path) !== content).map(([path]) => path);

@@ -73,7 +73,7 @@ async function fill(stage) {
   const own = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const manifest = Object.fromEntries(KEPT_FIELDS.map((field) => [field, own[field]]));
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  const packages = bundledPackages(inputs);
+  const packages = bundledPackages(ROOT, inputs);
   writeFileSync(join(stage, "THIRD-PARTY.txt"), noticesOf(packages));
   writeFileSync(join(stage, "sbom.cdx.json"), `${JSON.stringify(billOfMaterials(own, packages), null, 2)}\n`);
   return own;

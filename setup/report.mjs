@@ -15,7 +15,7 @@ export function createReport({ json, write = console.log, now = () => performanc
   const started = now();
   /** @type {StepReport[]} */
   const steps = [];
-  const say = json ? () => undefined : write;
+  const say = json ? () => undefined : (/** @type {string} */ line) => write(visible(line));
 
   /** @param {StepReport} step */
   const add = (step) => {
@@ -61,6 +61,17 @@ export function createReport({ json, write = console.log, now = () => performanc
       return failed.length === 0 ? 0 : 1;
     },
   };
+}
+
+/**
+ * A line may quote a package manager, a container engine or a server: what would control a terminal is shown as an escape.
+ *
+ * @param {string} line
+ */
+function visible(line) {
+  const escape = (/** @type {string} */ char) =>
+    `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+  return line.replace(/(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape);
 }
 
 /** The steps name the command of a checkout. @param {string} remedy */

@@ -91,11 +91,11 @@ function partitions(text = ""): number {
   );
 }
 
-/** Colours are for terminals only. Sources: NO_COLOR, FORCE_COLOR, the stream itself. */
-export function wantsColour(env: NodeJS.ProcessEnv = process.env): boolean {
+/** Colours always or never; null: where a stream is a terminal. Sources: NO_COLOR, FORCE_COLOR, TERM. */
+export function colourWish(env: NodeJS.ProcessEnv = process.env): boolean | null {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== "") return false;
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "" && env.FORCE_COLOR !== "0") return true;
-  return process.stdout.isTTY === true && env.TERM !== "dumb";
+  return env.TERM === "dumb" ? false : null;
 }
 
 /** The environment of a supervised child: ours, overridden by the addresses of this instance. */

@@ -2,13 +2,14 @@
 import { CommanderError } from "commander";
 import type { Command } from "commander";
 import { prepare } from "./argv.ts";
-import { readConfig, wantsColour } from "./config.ts";
+import { readConfig, colourWish } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { ANY_HELP, Failure, usage } from "./failure.ts";
 import { gatewayAddress } from "./gateway/local-gateway.ts";
 import { buildProgram } from "./program.ts";
 import { openScreen } from "./screen/screen.ts";
 import type { Screen } from "./screen/screen.ts";
+import { processTerminal, type Terminal } from "./screen/terminal.ts";
 
 declare const __ANTIPHON_VERSION__: string;
 
@@ -16,13 +17,13 @@ export interface MainInput {
   readonly argv: readonly string[];
   readonly root: string;
   readonly bundle: string;
+  /** Default: the streams of this process. */
+  readonly terminal?: Terminal;
 }
 
-export async function main({ argv, root, bundle }: MainInput): Promise<void> {
+export async function main({ argv, root, bundle, terminal }: MainInput): Promise<void> {
   const { args, program } = prepare(argv);
-  const screen = openScreen(wantsColour());
-  // `antiphon runs | head` closes our stdout early; that is no fault.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  const screen = openScreen(colourWish(), terminal ?? processTerminal());
   let tree: Command | null = null; // Null: the configuration could not be read.
   try {
     const runFlags = args.some((word) => WITH_RUN_FLAGS.has(word)) ? await loadRunFlags() : [];
@@ -34,8 +35,7 @@ export async function main({ argv, root, bundle }: MainInput): Promise<void> {
     if (failure === null) return;
     process.exitCode = failure.exitCode;
     if (args.includes("--json")) screen.json(failure);
-    screen.err(`${screen.colours.red("error")} ${failure.code}: ${failure.message}`);
-    if (failure.remedy !== "") screen.err(`remedy: ${failure.remedy}`);
+    screen.failure(failure);
   }
 }
 

@@ -1,5 +1,6 @@
 // The command tree.
 import { Command } from "commander";
+import type { OutputConfiguration } from "commander";
 import type { CliContext } from "./context.ts";
 import { addAgents } from "./verbs/agents.ts";
 import { addAnswer } from "./verbs/answer.ts";
@@ -24,6 +25,7 @@ import { addPause, addResume } from "./verbs/pause.ts";
 import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addMcp } from "./verbs/mcp.ts";
 import { addNats } from "./verbs/nats.ts";
 import { addPolicy } from "./verbs/policy.ts";
 import { addPrune } from "./verbs/prune.ts";
@@ -66,6 +68,7 @@ const VERBS = [
   addNats,
   addImages,
   addAgents,
+  addMcp,
   addDev,
   addServe,
   addSetup,
@@ -98,16 +101,18 @@ export function buildProgram(context: CliContext): Command {
     .enablePositionalOptions() // An option after `runs restore` belongs to `restore`, not to `runs`.
     .addHelpText("after", EPILOGUE)
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined }); // main.ts prints all errors in one form.
+    .configureOutput(outputOf(context));
   for (const add of VERBS) add(program, context);
-  for (const command of program.commands) inherit(command);
+  for (const command of program.commands) inherit(command, context);
   return program;
 }
 
-function inherit(command: Command): void {
-  command
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined })
-    .helpOption("-h, --help", "show this help");
-  for (const child of command.commands) inherit(child);
+/** Help and version; main.ts prints all errors in one form. */
+function outputOf({ screen }: CliContext): OutputConfiguration {
+  return { writeOut: (text) => screen.text(text.replace(/\n$/, "")), writeErr: () => undefined };
+}
+
+function inherit(command: Command, context: CliContext): void {
+  command.exitOverride().configureOutput(outputOf(context)).helpOption("-h, --help", "show this help");
+  for (const child of command.commands) inherit(child, context);
 }

@@ -134,6 +134,12 @@ const TABLE = {
     "reported of what checks changed, and of what they made, so that the report fits a message",
     "the report says that it is not complete",
   ],
+  tracedFiles: [
+    400,
+    "files",
+    "of a change, of which a check's report tells whether they were opened",
+    "none of them is told",
+  ],
   verifyTrials: [
     16,
     "trials",

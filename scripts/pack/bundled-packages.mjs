@@ -3,34 +3,39 @@
  * its licence. They become the package's THIRD-PARTY.txt, which their licences ask for, and its bill of materials.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 const PACKAGE_PATH = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
+const SHA_512 = "sha512-";
 const LICENCE_FILE = /^(licen[cs]e|copying)(\.|-|$)/i;
 
-/** @typedef {{name: string, version: string, license: string, text: string | null}} BundledPackage */
+/** @typedef {{name: string, version: string, license: string, text: string | null, integrity: string}} BundledPackage */
 
 /**
+ * @param {string} root the directory of package-lock.json
  * @param {readonly string[]} inputs absolute paths
  * @returns {BundledPackage[]}
  */
-export function bundledPackages(inputs) {
+export function bundledPackages(root, inputs) {
+  const locked = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const folders = new Set();
   for (const input of inputs) {
     const folder = PACKAGE_PATH.exec(input)?.[1];
     if (folder !== undefined) folders.add(folder);
   }
-  const found = [...folders].map((folder) => described(folder));
+  const found = [...folders].map((folder) => described(folder, locked[relative(root, folder)]));
   const byName = new Map(found.map((one) => [`${one.name}@${one.version}`, one]));
   return [...byName.keys()].sort().map((key) => byName.get(key));
 }
 
-function described(folder) {
+function described(folder, lock) {
   const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((entry) => LICENCE_FILE.test(entry));
   const text =
     file === undefined || !existsSync(join(folder, file)) ? null : readFileSync(join(folder, file), "utf8");
-  return { name, version, license: nameOf(license ?? licenses), text };
+  if (lock?.version !== version || !lock.integrity?.startsWith(SHA_512))
+    throw new Error(`package-lock.json does not hold the SHA-512 of ${name} ${version}; run npm run setup`);
+  return { name, version, license: nameOf(license ?? licenses), text, integrity: lock.integrity };
 }
 
 /** Old packages name their licence in an object, or in a list of objects. */
@@ -66,9 +71,20 @@ export function billOfMaterials({ version, license }, packages) {
   };
 }
 
-function component({ name, version, license }, type) {
+function component({ name, version, license, integrity }, type) {
   const purl = `pkg:npm/${name.replace(/^@/, "%40")}@${version}`;
   // An SPDX expression such as "MIT OR Apache-2.0" is not the id of one licence.
   const licence = /^[\w.+-]+$/.test(license) ? { license: { id: license } } : { expression: license };
-  return { type, "bom-ref": purl, name, version, licenses: [licence], purl };
+  const hashes =
+    integrity === undefined
+      ? {}
+      : {
+          hashes: [
+            {
+              alg: "SHA-512",
+              content: Buffer.from(integrity.slice(SHA_512.length), "base64").toString("hex"),
+            },
+          ],
+        };
+  return { type, "bom-ref": purl, name, version, ...hashes, licenses: [licence], purl };
 }

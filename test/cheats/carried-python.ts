@@ -174,6 +174,24 @@ export const CARRIED_PYTHON: readonly Carried[] = [
     ],
   },
   {
+    ecosystem: "python",
+    needs: "python3",
+    files: GREEN_PYTHON,
+    check: "python3 -m unittest -v",
+    workflow: "BUILD",
+    changes: [
+      [
+        "the runner finds as many other tests",
+        {
+          "calc/add.py":
+            "import unittest\nfor name in ('test_a', 'test_b'): setattr(unittest.TestCase, name, lambda self: None)\nunittest.TestLoader.getTestCaseNames = lambda *a: ['test_a', 'test_b']\ndef add(a, b):\n    return a * 7\n",
+        },
+        REPORT,
+      ],
+      ["honest: the same sum", { "calc/add.py": "def add(a, b):\n    return b + a\n" }, "PASS"],
+    ],
+  },
+  {
     ecosystem: "pytest",
     needs: "pytest",
     files: PYTEST,

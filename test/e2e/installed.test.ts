@@ -66,8 +66,15 @@ describe("the installed package", () => {
     const notices = readFileSync(join(installed, "THIRD-PARTY.txt"), "utf8");
     expect(notices).toMatch(/^fastify \d.* \(MIT\)$/m);
     const bill = createRequire(import.meta.url)(join(installed, "sbom.cdx.json")) as {
-      components: { name: string }[];
+      components: { name: string; version: string; purl: string; hashes: unknown[] }[];
     };
+    for (const { name, version, purl, hashes } of bill.components) {
+      expect(notices).toContain(`${name} ${version} (`);
+      expect(purl).toBe(`pkg:npm/${name.replace(/^@/, "%40")}@${version}`);
+      expect(hashes).toEqual([
+        { alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) as string },
+      ]);
+    }
     expect(bill.components.map(({ name }) => name)).toEqual(expect.arrayContaining(["xstate", "dockerode"]));
     expect(bill.components.map(({ name }) => name)).not.toContain("vitest");
   });
@@ -162,7 +169,9 @@ describe("the installed package", () => {
     );
     expect(broken.code).toBe(4);
     expect(broken.stderr).toMatch(/error ANT_NATS_BINARY_MISSING: .*\nremedy: .*antiphon setup/);
-    expect(readdirSync(join(place, "none/dev"))).toEqual([]);
+    // The lock's file stays, and is free.
+    expect(readdirSync(join(place, "none/dev"))).toEqual(["lock"]);
+    execFileSync("flock", ["-n", join(place, "none/dev/lock"), "true"]);
   });
 });
 

@@ -3,7 +3,7 @@
  * newcomer.txt. Every mistake ends in one coded error with a remedy, without a stack.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -106,7 +106,7 @@ describe("antiphon dev on a full disk", () => {
         expect(stderr).toContain("df -h");
         expect(stderr).not.toMatch(/^\s+at .*[:(]\d+/m);
         expect(code).toBe(1);
-        expect(existsSync(join(disk, "lock"))).toBe(false);
+        execFileSync("flock", ["-n", join(disk, "lock"), "true"]); // The file stays, and is free.
       } finally {
         execFileSync("umount", [disk]);
       }

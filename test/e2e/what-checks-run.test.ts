@@ -269,3 +269,29 @@ test("data that only a test knows cannot be bent to a broken source, and may cha
   );
   expect(honest, JSON.stringify(honest)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
 });
+
+test("data whose name only the run of the check shows cannot be bent to a broken source, and may change beside an honest one", async () => {
+  const repo = project({
+    "src/vat.js": "module.exports = (net) => net * 2;\n",
+    "amounts/one": "100 200\n",
+    "amounts/unread": "no check opens it\n",
+    "test/vat.test.js": [
+      "const { readFileSync } = require('node:fs');",
+      "const place = [__dirname, '..', ['am', 'ounts'].join(''), ['o', 'ne'].join('')].join('/');",
+      "const [net, gross] = readFileSync(place, 'utf8').split(' ').map(Number);",
+      "require('node:test')('vat', () => require('node:assert').equal(require('../src/vat.js')(net), gross));",
+      "",
+    ].join("\n"),
+  });
+  const check = ["--check", "node --test test/"] as const;
+  const bend = "sed -i s/2/3/ src/vat.js; echo '100 300' > amounts/one";
+  const bent = await change(repo, bend, ...check, "--workflow", "BUILD");
+  expect(bent, JSON.stringify(bent)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "FAIL", code: "ANT_VERIFY_MASKED" }],
+  });
+  expect(bent.tasks[0]?.message).toContain("amounts/one");
+  const build = "sed -i 's/net . 2/2 * net/' src/vat.js; echo changed > amounts/unread";
+  const honest = await change(repo, build, ...check, "--workflow", "BUILD");
+  expect(honest, JSON.stringify(honest)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+});

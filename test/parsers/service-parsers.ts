@@ -13,6 +13,7 @@ import { UsageReader } from "../../services/egress-gateway/src/models/model-usag
 import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
+import { missingNames, passedNames } from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
 import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
@@ -374,7 +375,25 @@ const sandboxParsers: readonly Parser[] = [
   },
 ];
 
+/** Numbers do not count in the name of a test. */
+const inLetters = (i: number) => String(i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
+
 const directorParsers: readonly Parser[] = [
+  {
+    name: "names of tests",
+    reads: ["services/director/src/verification/reports/test-names.ts"],
+    shapes: [
+      numbered("tests in words", (i) => `✔ adds ${inLetters(i)} to ${i}\n`),
+      numbered("tests of pytest", (i) => `t.py::test_${inLetters(i)}[${i}] PASSED\n`),
+      numbered("tests of go", (i) => `--- PASS: Test${inLetters(i)}/part (0.00s)\n`),
+      ...repeated(["✔ ", "1", "a ", "a.", "\n", "x::", "ok 1 - a\n", " > ", "\u001b[1m"]),
+      ...repeated(["✔ ", "a::b"], (body) => `${body.slice(0, 399)}\n${body}`),
+    ],
+    run: (text) => {
+      const base = passedNames(text);
+      return [missingNames(base, passedNames(text.replaceAll("a", "z"))), missingNames(base, new Map())];
+    },
+  },
   {
     name: "output of a check",
     reads: [

@@ -2,8 +2,9 @@
 import type { CheckReport, CheckRequest } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
-import { plain } from "../screen/screen.ts";
+import { BAR } from "../screen/failure-lines.ts";
 import { duration } from "../screen/table.ts";
+import { linesOf } from "@antiphon/contracts/shapes/visible-text";
 
 const DEFAULT_BUDGET_S = 300;
 /** The wait for a free sandbox, and the work before and after it. */
@@ -37,14 +38,14 @@ export function checkLines(
   { checks, image_note }: CheckReport,
   { colours: c }: CliContext["screen"],
 ): string[] {
-  const note = image_note === undefined ? [] : [c.dim(`image: ${plain(image_note)}`)];
+  const note = image_note === undefined ? [] : [c.dim(`image: ${image_note}`)];
   const lines = checks.flatMap(({ command, exitCode, timedOut, durationMs, tail }) => {
-    if (exitCode === 0) return [`${c.green("✓")} ${plain(command)}  ${c.dim(duration(durationMs))}`];
+    if (exitCode === 0) return [`${c.green("✓")} ${command}  ${c.dim(duration(durationMs))}`];
     const how = timedOut ? "ran out of time" : exitCode === null ? "did not finish" : `exited ${exitCode}`;
     const output = tail.trimEnd();
     return [
-      `${c.red("✗")} ${plain(command)}  ${how} after ${duration(durationMs)}`,
-      ...(output === "" ? [] : output.split("\n").map((line) => c.dim(`  │ ${plain(line)}`))),
+      `${c.red("✗")} ${command}  ${how} after ${duration(durationMs)}`,
+      ...(output === "" ? [] : linesOf(output).map((line) => c.dim(`${BAR}${line}`))),
     ];
   });
   return [...note, ...lines];

@@ -7,7 +7,7 @@ import { candidates } from "./candidates.ts";
 import { commandTree, type CommandNode } from "./command-tree.ts";
 
 const program = buildProgram({
-  screen: openScreen(false),
+  screen: openScreen(false, process),
   config: readConfig("/nowhere", {}),
   version: "0.0.0",
   root: "/nowhere",

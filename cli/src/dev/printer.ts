@@ -1,7 +1,8 @@
 // Prints the supervisor's events as JSON lines or as sentences.
 import type { Screen } from "../screen/screen.ts";
-import { plain } from "../screen/screen.ts";
+import { BAR } from "../screen/failure-lines.ts";
 import { duration } from "../screen/table.ts";
+import { linesOf } from "@antiphon/contracts/shapes/visible-text";
 import { DEFAULT_GATEWAY } from "../config.ts";
 import type { DevEvent, Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
@@ -28,12 +29,12 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
       return [];
     case "child_log":
       return [
-        `${c.dim(event.name.padEnd(14))} ${event.level === "warn" ? c.yellow("warn ") : c.red(event.level.padEnd(5))} ${plain(event.line)}`,
+        `${c.dim(event.name.padEnd(14))} ${event.level === "warn" ? c.yellow("warn ") : c.red(event.level.padEnd(5))} ${event.line}`,
       ];
     case "child_exited": {
       const how = event.signal === null ? `exited with code ${event.code}` : `was killed by ${event.signal}`;
       const head = `${c.dim(event.name.padEnd(14))} ${c.red("down ")} ${how}; restarting in ${duration(event.restartInMs)}`;
-      return [head, ...event.tail.slice(-3).map((line) => c.dim(`${" ".repeat(21)}${plain(line)}`))];
+      return [head, ...event.tail.slice(-3).map((line) => c.dim(`${" ".repeat(21)}${line}`))];
     }
     case "ready":
       return [
@@ -57,7 +58,7 @@ function describe(event: DevEvent, { colours: c }: Screen): string[] {
     case "build_failed":
       return [
         `${c.red("✗")} the build failed; the services keep running the previous build`,
-        ...event.message.split("\n").map((line) => `  ${plain(line)}`),
+        ...linesOf(event.message).map((line) => `${BAR}${line}`),
       ];
     case "draining":
       return ["", `${event.reason}: stopping the services; press Ctrl-C again to stop at once`];

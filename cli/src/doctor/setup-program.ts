@@ -4,11 +4,14 @@
 // before any service, so no service could do it. The program is plain Node, because in a checkout it runs before the npm
 // packages exist.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
 import { childEnvironment } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
+import { BAR } from "../screen/failure-lines.ts";
 
 /** The report that set-up prints with --json. */
 export interface SetupReport {
@@ -21,16 +24,24 @@ export interface SetupReport {
   }[];
 }
 
-/** Returns the exit code. The output goes to this process's own output. */
-export async function runSetup(context: CliContext, options: readonly string[]): Promise<number> {
-  return (await setup(context, options, "inherit")).code;
+/** Shows what set-up does and returns its exit code. With --json, prints its report instead. */
+export async function runSetup(
+  context: CliContext,
+  options: readonly string[],
+  json: boolean,
+): Promise<number> {
+  const { screen } = context;
+  if (!json) return setup(context, options, (line) => screen.out(line));
+  const report = await setupReport(context, options);
+  screen.json(report);
+  return report.ok ? 0 : 1;
 }
 
-/** Runs set-up with `--json` among its options. */
 export async function setupReport(context: CliContext, options: readonly string[]): Promise<SetupReport> {
-  const { text } = await setup(context, options, "pipe");
+  const lines: string[] = [];
+  await setup(context, [...options, "--json"], (line) => lines.push(line));
   try {
-    return JSON.parse(text) as SetupReport;
+    return JSON.parse(lines.join("\n")) as SetupReport;
   } catch (cause) {
     throw new Failure("ANT_SETUP_FAILED", "the set-up program ended without a report", {
       remedy: "run antiphon setup, which shows what happens",
@@ -39,11 +50,12 @@ export async function setupReport(context: CliContext, options: readonly string[
   }
 }
 
+/** Resolves with the exit code when all output has been told, line by line. */
 function setup(
-  { root, config }: CliContext,
+  { root, config, screen }: CliContext,
   options: readonly string[],
-  output: "inherit" | "pipe",
-): Promise<{ code: number; text: string }> {
+  tell: (line: string) => void,
+): Promise<number> {
   const program = join(root, "setup/main.mjs");
   if (!existsSync(program)) {
     const remedy =
@@ -54,13 +66,16 @@ function setup(
   }
   const env = childEnvironment({ ANTIPHON_STATE_DIR: config.stateDir });
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...options], {
-      env,
-      stdio: ["ignore", output, "inherit"],
-    });
-    let text = "";
-    child.stdout?.setEncoding("utf8").on("data", (part: string) => (text += part));
+    const child = spawn(process.execPath, [program, ...options], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const said = [
+      ended(createInterface({ input: child.stdout }).on("line", tell)),
+      ended(createInterface({ input: child.stderr }).on("line", (line) => screen.err(`${BAR}${line}`))),
+    ];
     child.once("error", reject);
-    child.once("close", (code) => resolve({ code: code ?? 1, text }));
+    child.once("close", (code) => void Promise.all(said).then(() => resolve(code ?? 1)));
   });
+}
+
+function ended(lines: Interface): Promise<unknown> {
+  return once(lines, "close");
 }

@@ -3,7 +3,6 @@ import type { EvidenceManifest } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { firstLine, short } from "../runs/sentences.ts";
-import { plain } from "../screen/screen.ts";
 import { bytes, duration } from "../screen/table.ts";
 
 export interface Bundle {
@@ -44,7 +43,7 @@ export async function showFile(
   }: { id: string; task: string; epoch: string; file: string; verdict: boolean },
 ): Promise<void> {
   const gateway = await context.gateway();
-  process.stdout.write(await gateway.bytes(filePath(id, task, epoch, file, verdict)));
+  context.screen.document(await gateway.bytes(filePath(id, task, epoch, file, verdict)));
 }
 
 export async function showBundles(
@@ -74,15 +73,15 @@ function printBundle({ screen }: CliContext, id: string, bundle: Bundle): void {
   const { manifest } = bundle;
   const who = bundle.kind === "verdict" ? "clean room" : `attempt by ${manifest.author_id}`;
   screen.out(
-    `${screen.colours.bold(`${bundle.taskId} ${bundle.epoch}`)}  ${who}: ${manifest.decision}  ${plain(firstLine(manifest.summary))}`,
+    `${screen.colours.bold(`${bundle.taskId} ${bundle.epoch}`)}  ${who}: ${manifest.decision}  ${firstLine(manifest.summary)}`,
   );
   if (manifest.base_commit !== null) screen.out(`  base     ${short(manifest.base_commit)}`);
-  for (const file of manifest.files_changed) screen.out(`  changed  ${plain(file)}`);
+  for (const file of manifest.files_changed) screen.out(`  changed  ${file}`);
   for (const check of manifest.checks) {
     const end = check.timed_out ? "timed out" : `exit ${check.exit_code ?? "none"}`;
-    screen.out(`  check    ${plain(firstLine(check.command))}: ${end} after ${duration(check.duration_ms)}`);
+    screen.out(`  check    ${firstLine(check.command)}: ${end} after ${duration(check.duration_ms)}`);
   }
-  for (const file of manifest.files) screen.out(`  file     ${plain(file.path)}  ${bytes(file.blob.bytes)}`);
+  for (const file of manifest.files) screen.out(`  file     ${file.path}  ${bytes(file.blob.bytes)}`);
   const verdict = bundle.kind === "verdict" ? " --verdict" : "";
   screen.out(
     screen.colours.dim(

@@ -2,8 +2,7 @@
 import type { JournalFault } from "@antiphon/run/audit/journal-fault";
 import type { JournalReport } from "./journal-check.ts";
 import type { RebuildReport } from "./journal-rebuild.ts";
-import { plain } from "../screen/screen.ts";
-import type { Colours } from "../screen/screen.ts";
+import type { Colours } from "../screen/colours.ts";
 
 export function reportLines(report: JournalReport, c: Colours): string[] {
   const { faults, notes, runs, records, open, unsigned } = report;
@@ -25,10 +24,10 @@ function faultLines(fault: JournalFault, c: Colours): string[] {
   ];
   const about = runId === null ? where.slice(0, 2) : where;
   return [
-    `${c.red(kind.padEnd(10))}  ${about.map(plain).join("  ")}  (${code})`,
-    `            expected: ${plain(expected)}`,
-    `            found:    ${plain(found)}`,
-    `            ${c.dim("remedy:")}   ${plain(remedy)}`,
+    `${c.red(kind.padEnd(10))}  ${about.join("  ")}  (${code})`,
+    `            expected: ${expected}`,
+    `            found:    ${found}`,
+    `            ${c.dim("remedy:")}   ${remedy}`,
   ];
 }
 
@@ -42,10 +41,10 @@ export function rebuildLines(
       ...landings.map((subject) => `found ${subject}`),
       ...(goesOn ? ["its landing is still in progress; run this again later"] : []),
     ];
-    return `${c.green("rebuilt   ")}  ${plain(runId)}  ${plain(words.join("; "))}`;
+    return `${c.green("rebuilt   ")}  ${runId}  ${words.join("; ")}`;
   });
   const leftLines = left.map(
-    ({ runId, code, message }) => `${c.red("skipped   ")}  ${plain(runId)}  (${code}) ${plain(message)}`,
+    ({ runId, code, message }) => `${c.red("skipped   ")}  ${runId}  (${code}) ${message}`,
   );
   const nothing = written + restored === 0 && left.length === 0 && rebuilt.length === 0;
   const total = nothing

@@ -8,7 +8,6 @@ import { filePath } from "../evidence/evidence-view.ts";
 import type { Bundle } from "../evidence/evidence-view.ts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
-import { plain } from "../screen/screen.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { RunSummary } from "./summary.ts";
 
@@ -125,11 +124,11 @@ export function deliveryRows(runId: string, { plan, review }: Delivery): string[
 
 export function findingLines({ findings }: ReviewOutput): string[] {
   return findings.map(
-    ({ severity, file, line, why }) => `    ${severity.padEnd(7)}  ${plain(file)}:${line}  ${oneLine(why)}`,
+    ({ severity, file, line, why }) => `    ${severity.padEnd(7)}  ${file}:${line}  ${oneLine(why)}`,
   );
 }
 
 function oneLine(text: string): string {
-  const line = plain(text).replaceAll(/\s+/g, " ");
+  const line = text.replaceAll(/\s+/g, " ");
   return line.length > 160 ? `${line.slice(0, 157)}...` : line;
 }

@@ -5,12 +5,12 @@ import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
 import { foldFacts } from "@antiphon/run/facts/facts-fold";
 import { noFacts, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { doingNow, narrate, type Line } from "./sentences.ts";
-import { plain } from "../screen/screen.ts";
 import { runView } from "@antiphon/run/view/run-view";
 import type { RunSummary } from "./summary.ts";
 import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
 import { duration, table } from "../screen/table.ts";
 import { takeIt } from "./take-it.ts";
+import { linesOf } from "@antiphon/contracts/shapes/visible-text";
 
 export interface FollowOptions {
   /** Also show the live output of the sandboxes. */
@@ -97,13 +97,12 @@ function lineText({ screen }: CliContext, line: Line, sinceMs: number): string {
   const c = screen.colours;
   const mark = { step: c.dim("·"), good: c.green("✓"), bad: c.red("✗"), wait: c.yellow("?") }[line.mark];
   const at = c.dim(`${(sinceMs / 1000).toFixed(1).padStart(6)} s`);
-  return `${at} ${mark} ${(line.task ?? "run").padEnd(6)} ${plain(line.text)}`;
+  return `${at} ${mark} ${(line.task ?? "run").padEnd(6)} ${line.text}`;
 }
 
 function showOutput({ screen }: CliContext, taskId: string | null, text: string): void {
-  for (const line of text.replace(/\n$/, "").split("\n")) {
-    screen.out(screen.colours.dim(`         │ ${(taskId ?? "run").toUpperCase().padEnd(6)} ${plain(line)}`));
-  }
+  for (const line of linesOf(text.replace(/\n$/, "")))
+    screen.out(screen.colours.dim(`         │ ${(taskId ?? "run").toUpperCase().padEnd(6)} ${line}`));
 }
 
 function startSpinner(context: CliContext, words: () => string): { stop: () => void } {
@@ -135,10 +134,8 @@ export function printSummary({ screen }: CliContext, summary: RunSummary): void 
         : c.red("✗");
   screen.out("");
   screen.out(
-    `${mark} ${c.bold(statusWords(summary.status))} after ${duration(summary.durationMs)}: ${plain(summary.goal)}`,
+    `${mark} ${c.bold(statusWords(summary.status))} after ${duration(summary.durationMs)}: ${summary.goal}`,
   );
-  for (const row of table(
-    summaryRows(summary, takeIt(summary)).map(([label, text]) => [`  ${label}`, plain(text)]),
-  ))
-    screen.out(row);
+  const rows = summaryRows(summary, takeIt(summary));
+  for (const row of table(rows.map(([label, text]) => [`  ${label}`, text]))) screen.out(row);
 }

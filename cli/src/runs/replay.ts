@@ -2,8 +2,7 @@
 import type { ReplayReport, StoredRecord } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
-import { plain } from "../screen/screen.ts";
-import type { Screen } from "../screen/screen.ts";
+import type { Colours } from "../screen/colours.ts";
 
 export interface AttemptName {
   readonly task: string;
@@ -67,14 +66,13 @@ interface Refused {
   readonly error: { readonly code: string; readonly message: string; readonly remedy: string };
 }
 
-export function replayLine(report: ReplayReport, c: Screen["colours"]): string {
+export function replayLine(report: ReplayReport, c: Colours): string {
   const { task, epoch, same, recorded, replayed: now, calls, served, divergence } = report;
   const used = calls === 0 ? "no model call" : `${served} of ${calls} recorded answers, 0 tokens`;
-  const where =
-    divergence === null ? "" : `; first difference: ${divergence.step}: ${plain(divergence.what)}`;
+  const where = divergence === null ? "" : `; first difference: ${divergence.step}: ${divergence.what}`;
   if (same)
-    return `${c.green("✓")} ${plain(task)} attempt ${epoch}: the same ${shown(recorded)}  ${c.dim(`${used}${where}`)}`;
-  return `${c.red("✗")} ${plain(task)} attempt ${epoch}: ${shown(recorded)} then, ${shown(now)} now${where}  ${c.dim(used)}`;
+    return `${c.green("✓")} ${task} attempt ${epoch}: the same ${shown(recorded)}  ${c.dim(`${used}${where}`)}`;
+  return `${c.red("✗")} ${task} attempt ${epoch}: ${shown(recorded)} then, ${shown(now)} now${where}  ${c.dim(used)}`;
 }
 
 function shown(digest: string | null): string {

@@ -16,11 +16,11 @@ const run = (over: Partial<RunLine> = {}): RunLine => ({
 const ALL: RunFilter = { status: null, repo: null, since: null };
 
 describe("the list of runs", () => {
-  it("has a header, and shows age, repository and intent in one harmless line", () => {
+  it("has a header, and shows age, repository and intent in one line", () => {
     expect(runRows([run(), run({ status: "failed", code: "ANT_X", startedAt: null })], NOW)).toEqual([
       ["RUN", "AGE", "STATUS", "REPOSITORY", "INTENT"],
-      ["run_1", "1h", "running", "app", "Fix it \\x1b[31m"],
-      ["run_1", "?", "failed (ANT_X)", "app", "Fix it \\x1b[31m"],
+      ["run_1", "1h", "running", "app", "Fix it \u001b[31m"],
+      ["run_1", "?", "failed (ANT_X)", "app", "Fix it \u001b[31m"],
     ]);
   });
 

@@ -1,6 +1,5 @@
 // The list of runs: which of them to show, and their rows. Pure.
 import { statusWords } from "./summary.ts";
-import { plain } from "../screen/screen.ts";
 
 export interface RunLine {
   readonly runId: string;
@@ -48,8 +47,8 @@ export function runRows(runs: readonly RunLine[], now: number): string[][] {
     run.runId,
     run.startedAt === null ? "?" : age(now - Date.parse(run.startedAt)),
     state(run),
-    plain(run.repo.split("/").at(-1) ?? ""),
-    plain(run.goal).replaceAll(/\s+/g, " ").slice(0, GOAL_CHARS),
+    run.repo.split("/").at(-1) ?? "",
+    run.goal.replaceAll(/\s+/g, " ").slice(0, GOAL_CHARS),
   ]);
   return [["RUN", "AGE", "STATUS", "REPOSITORY", "INTENT"], ...rows];
 }

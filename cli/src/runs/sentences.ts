@@ -1,7 +1,6 @@
 // What the command line tells about each type of record. Pure.
 import type { CheckOutcome, JournalType, VerdictBody } from "@antiphon/contracts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
-import { plain } from "../screen/screen.ts";
 import { duration } from "../screen/table.ts";
 
 export interface Line {
@@ -90,7 +89,7 @@ export function narrate(record: RunRecord): Line[] {
 /** The status line: the newest progress message, or the service the run is waiting for. */
 export function doingNow(last: RunRecord | undefined, progress: LiveOutput | null): string {
   if (progress === null) return last === undefined ? "waiting for the gateway" : sentenceOf(last).next(last);
-  return `${progress.taskId ?? "run"}: ${plain(progress.text).replaceAll(/\s+/g, " ")}`;
+  return `${progress.taskId ?? "run"}: ${progress.text.replaceAll(/\s+/g, " ")}`;
 }
 
 const of = ({ taskId }: RunRecord): string => (taskId === null ? "" : `${taskId}: `);

@@ -10,7 +10,7 @@ import { openScreen } from "./screen.ts";
 
 /** Checks every text that suggests an antiphon command against the real commands. */
 const program = buildProgram({
-  screen: openScreen(false),
+  screen: openScreen(false, process),
   config: readConfig("/nowhere", {}),
   version: "0.0.0",
   root: "/nowhere",

@@ -1,19 +1,17 @@
-// Aligns columns for a terminal and formats durations and sizes. Pure.
+// Aligns columns by what a terminal shows of them, and formats durations and sizes. Pure.
+import { shown, widthOf } from "./colours.ts";
 
 export function table(rows: readonly (readonly string[])[]): string[] {
+  const cells = rows.map((row) => row.map((cell) => ({ text: shown(cell), width: widthOf(cell) })));
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, visible(cell))));
-  return rows.map((row) =>
+  for (const row of cells) row.forEach(({ width }, i) => (widths[i] = Math.max(widths[i] ?? 0, width)));
+  return cells.map((row) =>
     row
-      .map((cell, i) => (i === row.length - 1 ? cell : cell + " ".repeat((widths[i] ?? 0) - visible(cell))))
+      .map(({ text, width }, i) =>
+        i === row.length - 1 ? text : text + " ".repeat((widths[i] ?? 0) - width),
+      )
       .join("  "),
   );
-}
-
-const COLOUR = /\u001b\[[0-9;]*m/g;
-
-function visible(cell: string): number {
-  return cell.replace(COLOUR, "").length;
 }
 
 /** 950 -> "950 ms", 12_300 -> "12.3 s", 125_000 -> "2 m 5 s". */

@@ -1,5 +1,6 @@
 // Shows a wire message as text: MessagePack becomes JSON, text stays text, anything else is shown as base64.
 import { decode } from "@antiphon/contracts/wire/codec";
+import { visibleJson } from "@antiphon/contracts/shapes/visible-text";
 
 export function decodeForReading(bytes: Buffer, pretty: boolean): string {
   if (bytes.length === 0) return "";
@@ -26,5 +27,5 @@ function toJson(value: unknown, pretty: boolean): string {
     if (item instanceof Uint8Array) return { base64: Buffer.from(item).toString("base64") };
     return typeof item === "bigint" ? item.toString() : item;
   };
-  return JSON.stringify(value, readable, pretty ? 2 : undefined) ?? "null";
+  return visibleJson(JSON.stringify(value, readable, pretty ? 2 : undefined) ?? "null");
 }

@@ -2,6 +2,8 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../failure.ts";
+import { openScreen } from "../screen/screen.ts";
+import { processTerminal } from "../screen/terminal.ts";
 import { serveRole } from "./serve-role.ts";
 
 try {
@@ -9,6 +11,6 @@ try {
 } catch (thrown) {
   const failure = Failure.from(thrown);
   const { code, message, remedy } = failure;
-  process.stderr.write(`${JSON.stringify({ level: "fatal", code, msg: message, remedy })}\n`);
+  openScreen(false, processTerminal()).logJson({ level: "fatal", code, msg: message, remedy });
   process.exitCode = failure.exitCode;
 }

@@ -5,7 +5,6 @@ import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
-import { plain } from "../screen/screen.ts";
 import { table } from "../screen/table.ts";
 
 type Json = { json?: boolean };
@@ -51,10 +50,10 @@ async function list(context: CliContext, json: boolean): Promise<void> {
   if (json) return context.screen.json({ agents: found.map(({ pack, origin }) => ({ ...pack, origin })) });
   const rows = found.map(({ pack, origin }) => [
     pack.name,
-    plain(versionOf(pack)),
-    plain(pack.model?.name ?? "-"),
+    versionOf(pack),
+    pack.model?.name ?? "-",
     origin === "own" ? "your own" : "",
-    plain(pack.description ?? ""),
+    pack.description ?? "",
   ]);
   for (const row of table(rows)) context.screen.out(row.trimEnd());
 }
@@ -79,14 +78,13 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   const agent = packAgent(pack);
   if (json) return context.screen.json({ pack, agent });
   const out = (line: string): void => context.screen.out(line);
-  out(`${pack.name}  ${plain(pack.description ?? "")}`.trimEnd());
-  for (const command of agent.install) out(`  installed by  ${plain(command)}`);
-  out(`  started as    ${plain(agent.argv.join(" "))}`);
+  out(`${pack.name}  ${pack.description ?? ""}`.trimEnd());
+  for (const command of agent.install) out(`  installed by  ${command}`);
+  out(`  started as    ${agent.argv.join(" ")}`);
   out(`  is told by    ${pack.prompt === "stdin" ? "standard input" : "its last word"}`);
   if (pack.model !== undefined)
-    out(`  calls         ${plain(pack.model.name)} at ${plain(pack.model.host)} (${pack.model.shape})`);
-  for (const [variable, value] of Object.entries(agent.env))
-    out(`  sets          ${plain(`${variable}=${value}`)}`);
+    out(`  calls         ${pack.model.name} at ${pack.model.host} (${pack.model.shape})`);
+  for (const [variable, value] of Object.entries(agent.env)) out(`  sets          ${variable}=${value}`);
 }
 
 async function add(context: CliContext, directory: string, json: boolean): Promise<void> {
@@ -106,7 +104,6 @@ async function tryOut(context: CliContext, name: string, options: Json & { repo?
   const { runToEnd } = await import("../agents/pack-trial.ts");
   const outcome = await runToEnd(context, pack, repositoryOf(options.repo));
   if (options.json === true) context.screen.json(outcome);
-  else
-    context.screen.out(`${pack.name}: ${outcome.works ? "works" : "does not work"}: ${plain(outcome.said)}`);
+  else context.screen.out(`${pack.name}: ${outcome.works ? "works" : "does not work"}: ${outcome.said}`);
   context.setExitCode(outcome.works ? 0 : 1);
 }

@@ -3,7 +3,6 @@ import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import type { Candidate } from "../completion/candidates.ts";
 import { COMPLETE } from "../completion/command-tree.ts";
-import { plain } from "../screen/screen.ts";
 
 /** A shell waits for the answer at each press of the key. */
 const PATIENCE_MS = 1_500;
@@ -25,11 +24,7 @@ export const addComplete: AddVerb = (program, context) => {
       const words = await wordsOf(context, found);
       if (options.json === true) return context.screen.json({ words });
       for (const { word, description } of words)
-        context.screen.out(
-          `${word}\t${plain(description)
-            .replaceAll(/[\t\n]/g, " ")
-            .slice(0, 100)}`,
-        );
+        context.screen.out(`${word}\t${description.replaceAll(/\s/g, " ").slice(0, 100)}`);
     });
 };
 

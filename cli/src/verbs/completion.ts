@@ -23,6 +23,6 @@ export const addCompletion: AddVerb = (program, context) => {
       const { commandTree } = await import("../completion/command-tree.ts");
       const { completionScript } = await import("../completion/shell-scripts.ts");
       if (options.json === true) return context.screen.json(commandTree(program));
-      context.screen.out(completionScript(shell));
+      context.screen.document(`${completionScript(shell)}\n`);
     });
 };

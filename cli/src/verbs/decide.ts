@@ -1,7 +1,7 @@
 // antiphon approve|reject|changes <runId>: a person decides about a change that waits to land, or about a request.
-import type { RunViewModel } from "@antiphon/contracts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
+import { pendingChange } from "../runs/pending-change.ts";
 import { short } from "../runs/sentences.ts";
 
 interface DecideOptions {
@@ -65,7 +65,10 @@ async function decide(
   { reason, task, verdict, json }: DecideOptions,
 ): Promise<void> {
   const gateway = await context.gateway();
-  const seen = verdict ?? (await pendingVerdict(context, id, task));
+  const pending = verdict === undefined ? await pendingChange(gateway, id, task) : null;
+  if (pending !== null)
+    context.screen.err(`${pending.task}: commit ${short(pending.commit)}, ${pending.message}`);
+  const seen = verdict ?? pending?.verdict;
   const body = {
     event: "approval",
     choice,
@@ -79,23 +82,4 @@ async function decide(
   const before = answer.already === true ? "; you had already decided so" : "";
   context.screen.out(`${answer.taskId} of ${id} is ${VERBS[choice].done}${about}${before}`);
   context.screen.out(`watch it with: antiphon events ${id}`);
-}
-
-/** The verdict that is waiting now. The request names it, so a verdict that replaces it is not decided by mistake. */
-async function pendingVerdict(
-  context: CliContext,
-  id: string,
-  task: string | undefined,
-): Promise<string | undefined> {
-  const gateway = await context.gateway();
-  const { steps } = await gateway.get<RunViewModel>(`/runs/${id}`);
-  const pending = steps.filter(
-    (step) =>
-      step.approval?.state === "pending" &&
-      (task === undefined || step.id.toLowerCase() === task.toLowerCase()),
-  );
-  const [only, another] = pending;
-  if (only?.approval === undefined || another !== undefined) return undefined; // The gateway answers with the reason.
-  context.screen.err(`${only.id}: commit ${short(only.approval.commit)}, ${only.message ?? ""}`);
-  return only.approval.verdict;
 }

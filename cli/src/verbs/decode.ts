@@ -19,6 +19,6 @@ export const addDecode: AddVerb = (program, context) => {
       const { decodeForReading } = await import("../screen/wire-text.ts");
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-      context.screen.out(decodeForReading(Buffer.concat(chunks), options.pretty === true));
+      context.screen.text(decodeForReading(Buffer.concat(chunks), options.pretty === true));
     });
 };

@@ -20,6 +20,6 @@ export const addDiff: AddVerb = (program, context) => {
       const { patchesOf } = await import("../evidence/run-patches.ts");
       const patches = await patchesOf(await context.gateway(), id, task ?? null);
       if (options.json === true) return context.screen.json({ runId: id, patches });
-      for (const { patch } of patches) process.stdout.write(patch);
+      for (const { patch } of patches) context.screen.document(patch);
     });
 };

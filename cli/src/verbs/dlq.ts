@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { firstLine } from "../runs/sentences.ts";
-import { plain } from "../screen/screen.ts";
 import { table } from "../screen/table.ts";
 
 interface Letter {
@@ -56,7 +55,7 @@ function addList(dlq: Command, context: CliContext): void {
         id,
         at.slice(0, 19).replace("T", " "),
         code,
-        plain(firstLine(detail)).slice(0, 80),
+        firstLine(detail).slice(0, 80),
       ]);
       for (const row of table(rows)) context.screen.out(row);
       if (answer.more > 0)
@@ -86,6 +85,6 @@ function addShow(dlq: Command, context: CliContext): void {
         ["record", `${letter.origin?.subject ?? ""} (seq ${letter.origin?.seq ?? 0})`],
         ["requeue", `antiphon dlq requeue ${letter.id}`],
       ];
-      for (const row of table(rows.map(([name, text]) => [name, plain(text)]))) context.screen.out(row);
+      for (const row of table(rows)) context.screen.out(row);
     });
 }

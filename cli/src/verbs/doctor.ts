@@ -4,7 +4,6 @@ import type { AddVerb, CliContext } from "../context.ts";
 import type { CheckedJournal } from "../journal/journal-check.ts";
 import type { RebuildReport } from "../journal/journal-rebuild.ts";
 import { Failure } from "../failure.ts";
-import { plain } from "../screen/screen.ts";
 
 interface DoctorOptions {
   readonly json?: boolean;
@@ -57,7 +56,7 @@ async function surroundings(context: CliContext, options: DoctorOptions): Promis
   const c = context.screen.colours;
   const marks = { ok: c.green("ok     "), off: c.dim("off    "), problem: c.red("problem") };
   for (const { name, state, detail, remedy } of findings) {
-    context.screen.out(`${marks[state]}  ${name.padEnd(12)}  ${plain(detail)}`);
+    context.screen.out(`${marks[state]}  ${name.padEnd(12)}  ${detail}`);
     if (remedy !== null) context.screen.out(`${" ".repeat(23)}${c.dim("remedy:")} ${remedy}`);
   }
 }

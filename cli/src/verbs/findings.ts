@@ -1,7 +1,6 @@
 // antiphon findings <runId>: what a REVIEW run found.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { plain } from "../screen/screen.ts";
 
 export const addFindings: AddVerb = (program, context) => {
   program
@@ -20,7 +19,6 @@ export const addFindings: AddVerb = (program, context) => {
       const { reviewIn, reviewTextIn } = await import("../runs/deliveries.ts");
       const gateway = await context.gateway();
       if (options.json === true) return context.screen.json({ runId: id, ...(await reviewIn(gateway, id)) });
-      for (const line of (await reviewTextIn(gateway, id)).trimEnd().split("\n"))
-        context.screen.out(plain(line));
+      context.screen.document(await reviewTextIn(gateway, id));
     });
 };

@@ -1,11 +1,9 @@
 // antiphon get <runId> (also: run get <runId>): shows the state of a run.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { openDecisions } from "../runs/decisions.ts";
+import { withBar } from "../screen/failure-lines.ts";
 import { printSummary } from "../runs/follow.ts";
-import type { RunRecord } from "../gateway/gateway-client.ts";
-import { factsOf } from "@antiphon/run/facts/facts-fold";
-import { summarize } from "../runs/summary.ts";
+import { readSummary } from "../runs/read-summary.ts";
 
 export const addGet: AddVerb = (program, context) => {
   program
@@ -19,10 +17,7 @@ export const addGet: AddVerb = (program, context) => {
     )
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
-      const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${id}/events`);
-      const decisions = openDecisions(gateway, context.config.directorKeys);
-      for (const record of records) await decisions.check(record);
-      const summary = summarize(factsOf(records), decisions.words, Date.now());
+      const summary = await readSummary(gateway, context.config.directorKeys, id);
       const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
       const delivery = await shownDelivery(context.screen, gateway, summary);
       if (options.json === true)
@@ -30,6 +25,6 @@ export const addGet: AddVerb = (program, context) => {
       printSummary(context, summary);
       for (const row of deliveryRows(id, delivery)) context.screen.out(row);
       if (summary.code !== null && summary.status !== "succeeded")
-        context.screen.out(`  why   ${summary.code}: ${summary.message}`);
+        for (const line of withBar(`  why   ${summary.code}: `, summary.message)) context.screen.out(line);
     });
 };

@@ -2,7 +2,6 @@
 import { TOOLCHAIN_NAMES, type ImagesReply, type ImagesRequest } from "@antiphon/contracts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { plain } from "../screen/screen.ts";
 import { Failure } from "../failure.ts";
 import { bytes, table } from "../screen/table.ts";
 
@@ -51,12 +50,12 @@ export const addImages: AddVerb = (program, context) => {
 async function build(context: CliContext, { json, with: asked }: Json & { with?: string }): Promise<void> {
   const { runSetup, setupReport } = await import("../doctor/setup-program.ts");
   if (asked === undefined) {
-    const options = ["--only-image", ...(json === true ? ["--json"] : [])];
-    return context.setExitCode(await runSetup(context, options));
+    return context.setExitCode(await runSetup(context, ["--only-image"], json === true));
   }
-  const gateway = await context.gateway(); // first, since a build takes a minute
-  if (json !== true) context.screen.out(`building an image with ${plain(asked)}: about two minutes`);
-  const report = await setupReport(context, [`--toolchains=${asked}`, "--json"]);
+  const gateway = await context.gateway();
+  await gateway.get("/images"); // A build takes a minute, so the gateway has to answer first.
+  if (json !== true) context.screen.out(`building an image with ${asked}: about two minutes`);
+  const report = await setupReport(context, [`--toolchains=${asked}`]);
   const failed = report.steps.find(({ outcome }) => outcome === "failed");
   if (failed !== undefined)
     throw new Failure("ANT_SETUP_FAILED", failed.detail, { remedy: failed.remedy ?? "antiphon doctor" });
@@ -78,7 +77,7 @@ function show({ screen }: CliContext, { images }: Images): void {
   if (images.length === 0)
     return screen.out("no image is allowed; build the standard one: antiphon images build");
   const rows = images.map(({ ref, id, allowed_by, bytes: size, sealed, programs }) => [
-    plain(ref),
+    ref,
     id === null ? "-" : id.slice(0, 19),
     allowed_by,
     size === null ? "not on the engine" : bytes(size),

@@ -46,7 +46,7 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   const good = findings.found.some(passed);
   if (!good) context.setExitCode(1);
   if (flags.json === true) return context.screen.json({ ...findings, written, text });
-  if (written === null) return context.screen.out(text.trimEnd());
+  if (written === null) return context.screen.document(text);
   context.screen.out(`${written} is written; commit it, so that runs read it`);
   if (good) return;
   context.screen.err(

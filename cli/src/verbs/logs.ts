@@ -2,10 +2,10 @@
 //
 // What has ended is read from the evidence; with --follow, what runs now is read from the live output, which the server
 // does not keep. So a run can be looked at during and after its life with the same command.
+import { BAR } from "../screen/failure-lines.ts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import type { Bundle } from "../evidence/evidence-view.ts";
-import { plain } from "../screen/screen.ts";
 
 interface LogFlags {
   readonly follow?: boolean;
@@ -44,11 +44,16 @@ async function printStored(context: CliContext, id: string, { json }: LogFlags):
       if (json === true) context.screen.json({ taskId, epoch, kind, path, text });
       else {
         const who = kind === "verdict" ? "clean room" : "attempt";
-        context.screen.out(context.screen.colours.dim(`== ${taskId} ${epoch} ${who} ${plain(path)}`));
-        context.screen.out(plain(text.replace(/\n$/, "")));
+        context.screen.out(context.screen.colours.dim(`== ${taskId} ${epoch} ${who} ${path}`));
+        show(context, text);
       }
     }
   }
+}
+
+/** Behind a bar, so that no line of the output passes for one of ours, such as the head of another file. */
+function show({ screen }: CliContext, text: string): void {
+  screen.text(text.replace(/\r?\n$/, ""), BAR);
 }
 
 /** From the records that follow those of the stored output. */
@@ -65,7 +70,7 @@ async function printLive(context: CliContext, id: string, { json }: LogFlags): P
       if (event.kind !== "output" || event.output.stream === "progress") continue;
       const { taskId, epoch, stream, text } = event.output;
       if (json === true) context.screen.json({ taskId, epoch, stream, text });
-      else context.screen.out(plain(text.replace(/\n$/, "")));
+      else show(context, text);
     }
   } finally {
     process.removeListener("SIGINT", onInterrupt);

@@ -5,7 +5,6 @@ import { examples, type CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
 import { filterFlags, filterOf } from "../runs/run-filter.ts";
 import { matches, type RunLine } from "../runs/run-lines.ts";
-import { plain } from "../screen/screen.ts";
 import { table } from "../screen/table.ts";
 
 interface Simulated {
@@ -70,9 +69,7 @@ async function simulate(
   if (json === true) return screen.json({ judged: runs.length, refused: refused.length, runs });
   if (refused.length > 0) {
     const rows = refused.map(({ runId, principal, repo, refusal }) =>
-      [runId, principal, repo, refusal?.profile, refusal?.rule, refusal?.value].map((one) =>
-        plain(String(one)),
-      ),
+      [runId, principal, repo, refusal?.profile, refusal?.rule, refusal?.value].map(String),
     );
     const [header = "", ...lines] = table([["RUN", "BY", "REPOSITORY", "PROFILE", "RULE", "VALUE"], ...rows]);
     screen.out(screen.colours.dim(header));

@@ -6,7 +6,6 @@ import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import type { RunFlags } from "../runs/run-request.ts";
 import { addSimulate } from "./policy-simulate.ts";
-import { plain } from "../screen/screen.ts";
 import { table } from "../screen/table.ts";
 
 interface Held {
@@ -88,25 +87,23 @@ async function checkIntent(
     return;
   }
   if (refusal !== null) throw new Failure("ANT_POLICY_REFUSED", refusal.reason, { data: refusal });
-  context.screen.out(`allowed by ${answer.holds.map(({ name }) => plain(name)).join(", ")}`);
+  context.screen.out(`allowed by ${answer.holds.map(({ name }) => name).join(", ")}`);
 }
 
 function explain(
   { screen }: CliContext,
   { repo, principal, holds, profiles, globalLimits }: Explanation,
 ): void {
-  screen.out(`${plain(repo)}, requested by ${plain(principal)}`);
+  screen.out(`${repo}, requested by ${principal}`);
   for (const { name, place, rule } of holds) {
     const why = rule === null ? "the default profile" : `rule ${rule} of the policies`;
-    screen.out(`profile ${plain(name)} applies to ${plain(place)}: ${why}`);
+    screen.out(`profile ${name} applies to ${place}: ${why}`);
   }
   const says = profiles.flatMap(({ name, ...fields }) =>
-    Object.entries(fields).map(([rule, value]) => [plain(name), rule, plain(JSON.stringify(value))]),
+    Object.entries(fields).map(([rule, value]) => [name, rule, JSON.stringify(value)]),
   );
-  const limits = Object.entries(globalLimits).map(([rule, value]) => [
-    "all",
-    `globalLimits.${rule}`,
-    plain(JSON.stringify(value)),
-  ]);
+  const limits = Object.entries(globalLimits).map(([rule, value]) => {
+    return ["all", `globalLimits.${rule}`, JSON.stringify(value)];
+  });
   for (const row of table([...says, ...limits])) screen.out(row.trimEnd());
 }

@@ -1,7 +1,5 @@
 // antiphon run "<intent>" --repo <path>: starts a run and watches it to its end.
-import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
-import type { Intent } from "@antiphon/contracts";
 import { collect, examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
@@ -77,7 +75,8 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const goal = goalOf(words, plan);
   const intent = intentOf(goal, repoPath, flags, { ...files, plan });
   await startServices();
-  const runId = await start(context, intent, files.recording);
+  const { startRun } = await import("../runs/start-run.ts");
+  const runId = await startRun(await context.gateway(), intent, files.recording);
   if (options.detach === true) return announce(context, runId, options.json === true);
 
   const jsonLines = options.json === true && options.follow === true;
@@ -99,11 +98,8 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     for (const row of deliveryRows(runId, delivery)) context.screen.out(row);
   }
   const { code, message, status } = end.summary;
-  if (code !== null && status !== "succeeded" && options.json !== true) {
-    const failure = new Failure(code, message);
-    context.screen.err(`error ${failure.code}: ${failure.message}`);
-    context.screen.err(`remedy: ${failure.remedy}`);
-  }
+  if (code !== null && status !== "succeeded" && options.json !== true)
+    context.screen.failure(new Failure(code, message));
   context.setExitCode(exitCodeOf(status));
 }
 
@@ -112,18 +108,6 @@ function goalOf(words: string, plan: PlanSource | null): string {
   if (words.trim() !== "") return words;
   if (plan?.goal != null) return plan.goal;
   throw usage("the plan names no goal", 'write "goal:" into it, or say it: antiphon run "..." --plan ...');
-}
-
-async function start(context: CliContext, intent: Intent, recording: unknown): Promise<string> {
-  const gateway = await context.gateway();
-  if (recording !== null) await gateway.postOnce("/recordings", recording, randomUUID());
-  const { intentId } = await gateway.postOnce<{ intentId: string }>("/intents", intent, randomUUID());
-  const { runId } = await gateway.postOnce<{ runId: string }>(
-    `/intents/${intentId}/run`,
-    undefined,
-    randomUUID(),
-  );
-  return runId;
 }
 
 function announce({ screen }: CliContext, runId: string, json: boolean): void {

@@ -64,16 +64,13 @@ async function list(context: CliContext, flags: RunsFlags): Promise<void> {
     const isFiltered = Object.values(filter).some((one) => one !== null);
     const answer = await gateway.get<{ runs: RunLine[] }>(`/runs?limit=${isFiltered ? MOST : limit}`);
     const shown = answer.runs.filter((run) => matches(run, filter)).slice(0, Number(limit));
-    if (flags.watch === true && context.screen.live) context.screen.out(CLEAR);
+    if (flags.watch === true) context.screen.clear();
     if (flags.json === true) context.screen.json({ runs: shown });
     else show(context, shown, isFiltered);
     if (flags.watch !== true) return;
     await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
   }
 }
-
-/** Clears the terminal and goes to its first line. */
-const CLEAR = "\u001b[2J\u001b[H";
 
 function show({ screen }: CliContext, runs: readonly RunLine[], isFiltered: boolean): void {
   if (runs.length === 0 && !isFiltered)

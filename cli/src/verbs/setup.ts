@@ -21,8 +21,7 @@ export const addSetup: AddVerb = (program, context) => {
       const options = [
         ...(withNatsCli === true ? ["--with-nats-cli"] : []),
         ...(withBubblewrap === true ? ["--with-bubblewrap"] : []),
-        ...(json === true ? ["--json"] : []),
       ];
-      context.setExitCode(await runSetup(context, options));
+      context.setExitCode(await runSetup(context, options, json === true));
     });
 };

@@ -3,6 +3,7 @@
  * stream of events that ends with `done`, or with `busy` if the requester should ask elsewhere or later.
  */
 import { Type, type Static } from "typebox";
+import { limits } from "../limits.ts";
 import { ServiceName, Services } from "../settings/service-spec.ts";
 import { PROVIDER_NAMES, type ProviderName } from "../settings/sandbox-providers.ts";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
@@ -135,6 +136,12 @@ export const SandboxRequest = closed(
       Type.Boolean({ description: "Prepare the environment although it could not be prepared before." }),
     ),
     trials: Type.Optional(SandboxTrials),
+    traced: Type.Optional(
+      Type.Array(path, {
+        maxItems: limits.tracedFiles,
+        description: "For a job of trials: files of which `written.read` tells whether a step opened them.",
+      }),
+    ),
     services: Type.Optional(Services),
   },
   { description: "A few commands in one sandbox." },
@@ -186,6 +193,12 @@ export const SandboxWritten = closed(
     restored: written,
     made: written,
     complete: Type.Boolean({ description: "False if a list was cut, or the workspace could not be read." }),
+    read: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "The files of the request's `traced` that a trial opened and did not change, as far as the file system keeps the time of the last read.",
+      }),
+    ),
   },
   {
     description:

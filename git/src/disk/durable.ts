@@ -4,6 +4,7 @@
  * file still exists. This module flushes those directories before a landing is answered.
  */
 import { dirname, join } from "node:path";
+import { onDisk } from "./disk-fault.ts";
 import { flushExisting } from "./flush.ts";
 import type { GitSettings } from "../process/git-environment.ts";
 import type { Repo } from "../repository/repo.ts";
@@ -18,7 +19,7 @@ export const DURABLE: GitSettings = [
 export async function flushObjects(repo: Repo, ids: readonly string[]): Promise<void> {
   const { objectsDir } = repo;
   const fanOut = ids.map((id) => join(objectsDir, id.slice(0, 2)));
-  await flushExisting([...fanOut, join(objectsDir, "pack"), objectsDir]);
+  await onDisk(() => flushExisting([...fanOut, join(objectsDir, "pack"), objectsDir]));
 }
 
 /** Flushes the ref's file and the directories above it, which `update-ref` may have created, or the table of all refs. */
@@ -26,5 +27,5 @@ export async function flushRef(repo: Repo, ref: string): Promise<void> {
   const { commonDir } = repo;
   const paths = [join(commonDir, "reftable"), join(commonDir, ref)];
   for (let at = dirname(ref); at !== "."; at = dirname(at)) paths.push(join(commonDir, at));
-  await flushExisting([...paths, commonDir]);
+  await onDisk(() => flushExisting([...paths, commonDir]));
 }

@@ -11,6 +11,9 @@ test.each([
   "error: file write error\nfatal: unable to create threaded lstat: Resource temporarily unavailable\n",
   "fatal: cannot update the ref 'refs/heads/x': unable to append to 'logs/refs/heads/x': Read-only file system",
   "error: unable to write file a.txt: Input/output error",
+  "warning: unable to access '/r/.git/config': Input/output error\nfatal: unknown error occurred",
+  "fatal: Unable to write new index file",
+  "fatal: sha1 file '/r/.git/index.lock' write error. Out of diskspace",
   "fatal: could not open '.git/HEAD': Too many open files",
 ])("git/G2: %j is a fault of the machine", (stderr) => {
   expect(machineFault(stderr)).not.toBeNull();

@@ -12,6 +12,7 @@
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { AntiphonError } from "@antiphon/contracts";
+import { gitDirectoryState } from "../disk/git-directory.ts";
 import { gitEnvironment, type GitSettings } from "./git-environment.ts";
 
 export interface GitCall {
@@ -58,9 +59,16 @@ const NO_PROGRAM: ReadonlySet<string | undefined> = new Set([
   ...["ENOENT", "EACCES", "EPERM", "ENOTDIR", "ELOOP", "ENOEXEC"],
 ]);
 
-/** Git's messages for a fault of the machine, in the C locale, at the end of a line. */
+/**
+ * Git's messages for a fault of the machine, in the C locale, at the end of a line. The last one comes without a reason:
+ * git could not rename an index into place that it had written.
+ */
 const WANTING =
-  /^(?:fatal|error): (?:.*: )?(?:No space left on device|Disk quota exceeded|Read-only file system|Input\/output error|Stale file handle|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*)\.?$/m;
+  /^(?:fatal|error|warning): (?:.*[:.] )?(?:No space left on device|Out of diskspace|Disk quota exceeded|Read-only file system|Input\/output error|Stale file handle|Cannot allocate memory|Resource temporarily unavailable|Too many open files(?: in system)?|Out of memory, .*|Unable to write new index file)\.?$/m;
+/** They only read, and call an object that the disk does not give "missing" and end with 0. */
+const READERS: ReadonlySet<string> = new Set(["cat-file", "diff-tree", "ls-tree", "merge-base", "rev-list"]);
+/** Git's words when it cannot read the repository that it was given. */
+const NO_REPOSITORY = /^fatal: not a git repository: /m;
 
 /** git/G2: git's line about a fault of the machine; null when there is none. */
 export function machineFault(stderr: string): string | null {
@@ -141,14 +149,24 @@ export function runGit(call: GitCall): Promise<GitResult> {
         const detail = `git ${verb} was ended by ${signal ?? "a signal"}: ${firstLine(stderr)}`;
         return reject(new AntiphonError("ANT_GIT_INTERRUPTED", detail)); // git/G2
       }
-      const wanting = code === 0 ? null : machineFault(stderr);
+      const wanting = code === 0 && !READERS.has(verb) ? null : machineFault(stderr);
       if (wanting !== null) {
         const data = { exitCode: code, stderr };
         return reject(new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data })); // git/G2
       }
-      resolve({ exitCode: code, stdout: Buffer.concat(out), stderr });
+      const result = { exitCode: code, stdout: Buffer.concat(out), stderr };
+      if (code === 0 || !NO_REPOSITORY.test(stderr)) return resolve(result);
+      requireAbsent(call).then(() => resolve(result), reject);
     });
   });
+}
+
+/** git/G2: "not a git repository" counts only if the file system says so too. */
+async function requireAbsent({ gitDir, args }: GitCall): Promise<void> {
+  const state = gitDir === undefined ? null : await gitDirectoryState(gitDir);
+  if (state === null || state.kind === "absent") return;
+  const why = state.kind === "broken" ? state.cause.message : "the repository is there now";
+  throw new AntiphonError("ANT_GIT_INTERRUPTED", `git ${args[0] ?? ""} did not find ${gitDir}: ${why}`);
 }
 
 /** Runs git and returns its stdout; a non-zero exit is ANT_GIT_FAILED. */

@@ -52,6 +52,11 @@ const TEST_RUNNER_NAME =
 
 const SHELL_NAME = /\.(sh|bash|zsh|ksh|bats|ps1|cmd|bat)$/;
 
+/** Below one of the usual directories of sources. */
+export function isBelowSources(path: string): boolean {
+  return SOURCE_DIRECTORIES.test(path);
+}
+
 export function isDocument(path: string): boolean {
   return DOCUMENT.test(path);
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { pathFault } from "./repo.ts";
 
-const fault = (code: string) => pathFault("/r", Object.assign(new Error(`${code}: stat '/r'`), { code }));
+const fault = (code: string) =>
+  pathFault("/r", Object.assign(new Error(`${code}: stat '/r'`), { code, syscall: "stat" }));
 
 test.each([
   ["ENOENT", "ANT_REPO_NOT_FOUND", "terminal"],

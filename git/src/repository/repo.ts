@@ -5,10 +5,12 @@
  * a path or a `Repo`; a `Repo` saves that process. Only `rev-parse`, `cat-file`, `config`, `symbolic-ref`,
  * `for-each-ref`, `merge-base`, `rev-list` and `update-ref` ever run with the user's config (git/G1).
  */
-import { realpath, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
 import { AntiphonError, isRefName } from "@antiphon/contracts";
 import { isObjectId, type ObjectFormat } from "../objects/git-object.ts";
+import { asInterrupted, isDiskFault } from "../disk/disk-fault.ts";
+import { gitDirectoryState } from "../disk/git-directory.ts";
 import { firstLine, git, runGit } from "../process/git-process.ts";
 import type { ObjectSource, ObjectStore } from "./scratch.ts";
 
@@ -50,7 +52,7 @@ export async function openRepo(repo: RepoLike): Promise<Repo> {
   const lines = result.stdout.toString("utf8").split("\n");
   const [bare, shallow, format, gitDir, commonDir, objectsDir, top] = lines;
   if (gitDir === undefined || commonDir === undefined || objectsDir === undefined || gitDir === "") {
-    throw notGit(path, result.stderr);
+    throw await notGit(path, result.stderr);
   }
   const isBare = bare === "true" || top === undefined || top === "";
   if (result.exitCode !== 0 && !isBare) throw unreadable(path, result.stderr);
@@ -81,24 +83,13 @@ async function requireDirectory(path: string): Promise<string> {
   }
 }
 
-/** Error codes of a machine that cannot read the path at the moment. */
-const WANTING: ReadonlySet<unknown> = new Set([
-  "EAGAIN",
-  "EIO",
-  "EMFILE",
-  "ENFILE",
-  "ENOMEM",
-  "EROFS",
-  "ESTALE",
-]);
-
 /** git/G2: only an absent path is "not found", because a disk that does not answer must not end a run. */
 export function pathFault(path: string, cause: NodeJS.ErrnoException): AntiphonError {
   const { code, message } = cause;
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new AntiphonError("ANT_REPO_NOT_FOUND", `there is nothing at ${path}`);
   }
-  const passes = WANTING.has(code);
+  const passes = isDiskFault(cause);
   return new AntiphonError(passes ? "ANT_GIT_INTERRUPTED" : "ANT_REPO_UNREADABLE", message, { cause });
 }
 
@@ -110,7 +101,11 @@ function requireInside(path: string, top: string, shown: string): void {
   }
 }
 
-function notGit(path: string, stderr: string): AntiphonError {
+async function notGit(path: string, stderr: string): Promise<AntiphonError> {
+  for (const gitDir of [join(path, ".git"), path]) {
+    const state = await gitDirectoryState(gitDir);
+    if (state.kind === "broken") return pathFault(gitDir, state.cause);
+  }
   if (/not a git repository|must be run in a work tree/i.test(stderr)) {
     return new AntiphonError("ANT_REPO_NOT_GIT", `${path} is not in a git repository`);
   }
@@ -165,8 +160,19 @@ export async function resolveRefs(repo: Repo, names: readonly string[]): Promise
 
 /** The commit that a full ref name points to; null if there is none. One process. */
 export async function tipOf(repo: RepoLike, ref: string): Promise<string | null> {
-  const [found] = await resolveRefs(await openRepo(repo), [ref]);
+  const opened = await openRepo(repo);
+  const [found] = await resolveRefs(opened, [ref]);
+  if (found === null || found === undefined) await requireNoFault(join(opened.commonDir, ref));
   return found?.commit ?? null;
+}
+
+/** git/G2: git calls a ref whose file cannot be read missing, and says no more. */
+async function requireNoFault(file: string): Promise<void> {
+  try {
+    await readFile(file);
+  } catch (thrown) {
+    if (isDiskFault(thrown)) throw asInterrupted(thrown);
+  }
 }
 
 /** The tree of a commit. One process. */

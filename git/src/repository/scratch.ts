@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 import { isObjectId, type GitObject, type ObjectFormat } from "../objects/git-object.ts";
+import { onDisk } from "../disk/disk-fault.ts";
 import { git, runGit, type GitCall, type GitResult } from "../process/git-process.ts";
 import { writePack } from "../objects/pack.ts";
 
@@ -93,7 +94,11 @@ export async function layOutRepository(
   ]);
 }
 
-export async function withScratch<T>(store: ObjectStore, body: (scratch: Scratch) => Promise<T>): Promise<T> {
+export function withScratch<T>(store: ObjectStore, body: (scratch: Scratch) => Promise<T>): Promise<T> {
+  return onDisk(() => inScratch(store, body)); // git/G2
+}
+
+async function inScratch<T>(store: ObjectStore, body: (scratch: Scratch) => Promise<T>): Promise<T> {
   const gitDir = await mkdtemp(join(tmpdir(), PREFIX));
   try {
     await layOutRepository(gitDir, store);

@@ -14,6 +14,7 @@
 import { copyFile, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
+import { gitDirectoryState } from "../disk/git-directory.ts";
 import { firstLine, git, runGit, type GitCall, type GitResult } from "../process/git-process.ts";
 import { isAncestor } from "../landing/landing.ts";
 import { objectStore, openRepo, tipOf, type Repo, type RepoLike } from "../repository/repo.ts";
@@ -123,7 +124,8 @@ export interface WorkTreeUpdate {
  * Updates the work tree that has `ref` checked out from commit `from` to commit `to`, after the ref was moved. If others
  * have landed on top of `to`, updates it to the current commit of the ref (git/G6). Local changes to other files stay;
  * local changes to files of the landing refuse the whole update before any file is touched. Repeating it changes
- * nothing. About five processes.
+ * nothing. A file that git left half written on a broken disk counts as a local change; `git checkout -- <file>` mends it.
+ * About five processes.
  * @throws AntiphonError ANT_LANDING_REF_LOCKED (git/G6)
  */
 export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Promise<WorkTreeOutcome> {
@@ -181,5 +183,8 @@ export async function checkedOutAt(repo: RepoLike, ref: string): Promise<string 
 /** The branch that HEAD names, even one without a commit; null when detached. One process. */
 export async function currentBranch(repo: Repo): Promise<string | null> {
   const result = await runGit({ gitDir: repo.gitDir, args: ["symbolic-ref", "-q", "HEAD"] });
+  // 1: detached. Otherwise git could not read HEAD, which every repository has (git/G2).
+  if (result.exitCode > 1 && (await gitDirectoryState(repo.gitDir)).kind !== "absent")
+    throw new AntiphonError("ANT_GIT_INTERRUPTED", `${repo.gitDir}: ${firstLine(result.stderr)}`);
   return result.exitCode === 0 ? result.stdout.toString("utf8").trim() : null;
 }

@@ -15,3 +15,11 @@ it("writes the lines of one event loop turn in one write, in order, or earlier w
   await new Promise((resolve) => setImmediate(resolve));
   expect(written).toEqual(["a\nb\n", "c\n"]);
 });
+
+it("writes no character that could control a terminal", () => {
+  const written: string[] = [];
+  const lines = turnByTurn((text) => written.push(text));
+  lines.write(`${JSON.stringify({ msg: "a\u001b[2J\u009b2J\u202eb" })}\n`);
+  lines.flush();
+  expect(written).toEqual(['{"msg":"a\\u001b[2J\\u009b2J\\u202eb"}\n']);
+});

@@ -1,3 +1,4 @@
+import { visibleJson } from "@antiphon/contracts/shapes/visible-text";
 import { pino } from "pino";
 
 /**
@@ -5,6 +6,8 @@ import { pino } from "pino";
  *
  * The lines of one turn of the event loop are written together: a busy service writes hundreds of lines a turn, and a
  * write to a pipe costs more than making the line. No timer is involved, so a quiet service logs at once.
+ *
+ * A line may quote text from outside and end on a terminal, so no control or bidi character leaves unescaped.
  */
 export interface LogLines {
   write(line: string): void;
@@ -17,7 +20,7 @@ export function turnByTurn(write: (text: string) => void): LogLines {
   const flush = (): void => {
     const text = pending;
     pending = "";
-    if (text !== "") write(text);
+    if (text !== "") write(visibleJson(text));
   };
   return {
     write(line) {

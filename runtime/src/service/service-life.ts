@@ -231,8 +231,9 @@ function die(service: string, thrown: unknown): never {
   const error = AntiphonError.from(thrown);
   const line = { level: "fatal", time: new Date().toISOString(), service, ...error.toJSON() };
   const stack = error.code === "ANT_INTERNAL" && thrown instanceof Error ? { stack: thrown.stack } : {};
-  standardErrorLines().flush(); // The earlier lines come first.
-  process.stderr.write(`${JSON.stringify({ ...line, ...stack })}\n`);
+  const lines = standardErrorLines();
+  lines.write(`${JSON.stringify({ ...line, ...stack })}\n`);
+  lines.flush();
   process.exit(error.exitCode === 0 ? 1 : error.exitCode);
 }
 

@@ -81,6 +81,13 @@ export interface RepositoryPort {
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
   candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome>;
+  /** Files of the change that the check opened and that no source names (git/src/protection/opened-files.ts). */
+  openedFiles(
+    repo: RepoRef,
+    head: string,
+    change: Pick<AppliedChange, "files" | "guards">,
+    rules: { readonly grants: readonly string[]; readonly opened: ReadonlySet<string> },
+  ): Promise<readonly string[]>;
   /** Writes a commit object into the user's object store; moves no ref. */
   commit(repo: RepoRef, commit: NewCommit): Promise<string>;
   /** One compare-and-set of one ref. `previous` null: the ref must not exist. */
@@ -120,6 +127,8 @@ export interface RoomRequest {
   room?: RunRoom;
   budgetMs: number;
   trials: SandboxTrials;
+  /** Files of which the outcome tells whether the checks opened them. */
+  traced?: readonly string[];
   /** Absent: the tree has no environment. */
   setup?: SetupOf;
   /** A person asks: a setup that failed before is tried again. */

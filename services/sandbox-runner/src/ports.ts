@@ -169,7 +169,7 @@ export interface Sandbox {
    * Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its
    * result. Call it before the first command.
    */
-  remember?(baseline: Baseline): Promise<void>;
+  remember?(baseline: Baseline, traced?: readonly string[]): Promise<void>;
   /**
    * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
    * the temporary directories. A provider without it has sandboxes that run each command list once.

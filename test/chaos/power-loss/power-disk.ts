@@ -1,6 +1,6 @@
 /**
- * A file system whose power can be cut, which loses all unsynced data (disk/ is its program). It needs root and /dev/fuse, and
- * fails with a message without them.
+ * A file system whose power can be cut, which loses all unsynced data, and whose operations can be made to fail (disk/ is
+ * its program). It needs root and /dev/fuse, and fails with a message without them.
  *
  * Lifecycle: mounted -> (cut -> mounted again)* -> removed. The program ends with its input, and so with its owner.
  */
@@ -24,6 +24,15 @@ export interface PowerCut {
   readonly seed?: number | null;
 }
 
+/** How the disk's operations fail. */
+export interface DiskFault {
+  readonly with: "EDQUOT" | "EIO" | "ENOSPC" | "EROFS";
+  /** Also operations that change nothing. Default: false. */
+  readonly reads?: boolean;
+  /** Operations that still succeed. Default: 0. */
+  readonly after?: number;
+}
+
 export interface Loss {
   /** Names, sizes and modes. */
   readonly changes: number;
@@ -39,6 +48,8 @@ export interface PowerDisk {
   cut(how?: PowerCut): Promise<Loss>;
   /** Makes all data written so far durable. */
   sync(): Promise<void>;
+  /** From now on operations fail; null: no longer. */
+  fail(fault: DiskFault | null): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -70,6 +81,9 @@ export async function mountPowerDisk({
     },
     async sync() {
       await ask({ do: "sync" });
+    },
+    async fail(fault) {
+      await ask({ do: "fail", ...(fault ?? { with: "" }) });
     },
     async remove() {
       const ended = new Promise((resolve) => child.once("exit", resolve));

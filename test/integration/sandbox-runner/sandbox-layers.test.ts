@@ -107,6 +107,16 @@ afterEach(() => test.expectNoContainers(10_000));
 afterAll(() => test.removeLayers());
 
 describe("a sandbox over layers", () => {
+  it("tells which of the traced files a command read, and of others nothing", async () => {
+    const tree = await filled("tree", canonicalTar(files(TREE)));
+    await inSandbox({ tree, environment: null }, async (sandbox) => {
+      await sandbox.remember?.(baselineOf(TREE), ["a/b/f", "c/i", "not/there", "../../etc/passwd"]);
+      await said(sandbox, "cat a/b/f a/g; ls -l c/i");
+      const survey = await sandbox.written?.(false);
+      expect(survey?.written).toEqual({ made: [], changed: [], restored: [], read: ["a/b/f"] });
+    });
+  });
+
   it("can be made on this engine", async () => {
     expect(await store().fault()).toBeNull();
   });

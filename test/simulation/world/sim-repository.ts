@@ -123,6 +123,10 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => null);
   }
 
+  openedFiles(): Promise<readonly string[]> {
+    return this.ask(() => []);
+  }
+
   texts(): Promise<ReadonlyMap<string, string>> {
     return this.ask(() => new Map());
   }

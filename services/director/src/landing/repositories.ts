@@ -36,6 +36,7 @@ import {
   filesWith,
   inspectRepo,
   judgingData,
+  openedFiles,
   landRef,
   openServed,
   protectionOf,
@@ -56,7 +57,14 @@ import {
 import { breachOf } from "../verification/policy-bounds.ts";
 import { outsideOf } from "../verification/task-files.ts";
 import { NO_REMOTES, RemoteRepositories } from "./remote-repositories.ts";
-import type { CandidateOutcome, ChangeRules, NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
+import type {
+  AppliedChange,
+  CandidateOutcome,
+  ChangeRules,
+  NewCommit,
+  ReplayOutcome,
+  RepositoryPort,
+} from "../ports.ts";
 
 type Inspected = Extract<RepoInspectReply, { ok: true }>;
 
@@ -266,6 +274,17 @@ export class Repositories implements RepositoryPort {
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
       return { kind: "refused", code: error.code, message: error.detail };
     }
+  }
+
+  async openedFiles(
+    repo: RepoRef,
+    head: string,
+    { files, guards }: Pick<AppliedChange, "files" | "guards">,
+    { grants, opened }: { readonly grants: readonly string[]; readonly opened: ReadonlySet<string> },
+  ): Promise<readonly string[]> {
+    if (opened.size === 0) return [];
+    const found = await this.#open(repo, [head]);
+    return openedFiles(files, opened, guards, grants, (words) => filesWith(found, head, words));
   }
 
   #guards(repo: Repo, commit: string, { checks, discovered }: ChangeRules): Promise<Guarded> {

@@ -61,6 +61,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       commit: none,
       discoverChecks: none,
       exportHistory: none,
+      openedFiles: () => Promise.resolve([]),
       tip: () => Promise.resolve(commitOf(7)),
       replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE }),
       exportBase: (_repo, commit) =>

@@ -74,6 +74,7 @@ export class CleanRoom implements CleanRoomPort {
         ...(request.again === true ? { again: true } : {}),
         ...(memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } }),
         trials: request.trials,
+        ...(request.traced === undefined ? {} : { traced: [...request.traced] }),
         ...(services === undefined ? {} : { services }),
       },
       { signal },

@@ -117,7 +117,7 @@ function proofOf(trial: Trial): { proves: Proves; why: string } {
   const { base, hollow, withoutJudges, judges, unproven, unreported: gaps } = trial;
   if (gaps.length > 0) return { proves: "nothing", why: `; ${listed(gaps)}` };
   if (withoutJudges !== null && !withoutJudges.every(isPassed)) {
-    const why = `, but only with the change's own ${listed(judges)}, which is on the side that judges it`;
+    const why = `, but only with the change's own ${listed(judges)}, which is not among the sources`;
     return { proves: "nothing", why };
   }
   if (base === null) return { proves: "regression", why: "" };
@@ -176,7 +176,7 @@ function flakyBase({ base, unproven, demand }: Trial): Judgement | null {
 function masked({ base, judges, withoutJudges }: Trial): Judgement | null {
   if (withoutJudges === null || withoutJudges.every(isPassed) || base?.every(isPassed) !== true) return null;
   const bad = firstFailure(deciding(withoutJudges));
-  const message = `${bad?.command ?? "the check"} fails without the change's own ${listed(judges)}, which is on the side that judges it, and passes on the base`;
+  const message = `${bad?.command ?? "the check"} fails without the change's own ${listed(judges)}, which is not among the sources, and passes on the base`;
   return fail("ANT_VERIFY_MASKED", message);
 }
 

@@ -15,7 +15,10 @@ export interface TriedOut {
   change: RoomOutcome;
   base: RoomOutcome | null;
   hollow: RoomOutcome | null;
+  /** Without the judges and without the opened files. */
   withoutJudges: RoomOutcome | null;
+  /** Files of the change that the checks opened and that no source names. */
+  opened: readonly string[];
 }
 
 /** There are no checks. */
@@ -24,24 +27,32 @@ export const UNTRIED: TriedOut = {
   base: null,
   hollow: null,
   withoutJudges: null,
+  opened: [],
 };
 
 export interface Subject {
   request: RoomRequest;
   /** Files that the change adds on the side that judges it, tests among them. */
   judges: readonly string[];
+  /** Those of the opened files that no source names. */
+  unnamed(opened: ReadonlySet<string>): Promise<readonly string[]>;
   /** Wait for the base for as long as it takes. */
   waitForBase: boolean;
 }
 
 export async function tryOut(subject: Subject, room: CleanRoomPort, signal: AbortSignal): Promise<TriedOut> {
-  const { request, judges } = subject;
-  const { candidate } = request;
-  if (candidate === null) return { ...UNTRIED, change: await runTrials(request, room, signal) };
+  const { judges } = subject;
+  const { candidate } = subject.request;
+  if (candidate === null) return { ...UNTRIED, change: await runTrials(subject.request, room, signal) };
+  const request = { ...subject.request, traced: tracedOf(candidate) };
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const bare = { ...request, purpose: "base" as const, candidate: null };
-  const without = { ...request, candidate: withoutFiles(candidate, judges), trials: ONCE };
+  const without = (paths: readonly string[]): RoomRequest => ({
+    ...subject.request,
+    candidate: withoutFiles(candidate, paths),
+    trials: ONCE,
+  });
   const [change, base, withoutJudges] = await together(
     [
       async (stop) => {
@@ -52,7 +63,7 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
         return outcome;
       },
       async (stop) => inTime(runTrials(bare, room, AbortSignal.any([stop, late.signal])), late.signal, stop),
-      async (stop) => (judges.length === 0 ? null : room.check(without, stop)),
+      async (stop) => (judges.length === 0 ? null : room.check(without(judges), stop)),
     ],
     signal,
   ).finally(() => clearTimeout(timer));
@@ -61,7 +72,22 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
   const hollow = passes
     ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
     : null;
-  return { change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null };
+  const tried = { change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] };
+  if (!change.trials.every(isPassed)) return tried;
+  const opened = await subject.unnamed(openedIn(change, base));
+  if (opened.length === 0) return tried;
+  return { ...tried, opened, withoutJudges: await room.check(without([...judges, ...opened]), signal) };
+}
+
+/** A list that no request may hold is left out: such a change has no file that is looked at (opened-files.ts). */
+function tracedOf({ overlay, deletions }: Candidate): readonly string[] {
+  const paths = [...overlay.map(({ path }) => path), ...deletions];
+  return paths.length > limits.tracedFiles ? [] : paths;
+}
+
+/** The base may fail before it opens all that the changed tree does. */
+function openedIn(change: RoomOutcome, base: RoomOutcome | null | undefined): ReadonlySet<string> {
+  return new Set([...(change.written?.read ?? []), ...(base?.written?.read ?? [])]);
 }
 
 /** Checks that ended without a runner's report are compared with those of the base, so that is waited for longer. */

@@ -55,6 +55,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       tip: none,
       discoverChecks: none,
       exportHistory: none,
+      openedFiles: () => Promise.resolve([]),
       exportBase: (_repo, commit) =>
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {
@@ -155,6 +156,43 @@ test("director/D5: a BUILD change of a source that the check runs is tried on th
     expect(body.verdict).toBe(verdict);
     expect(asked.slice(0, 2)).toEqual(["verify", "base"]);
   }
+});
+
+test("a fix that passes only with its own data, which the check opened and no source names, proves nothing", async () => {
+  const { context, effect } = reported("DEBUG");
+  const candidate = {
+    ...CANDIDATE,
+    overlay: ["answers/seven", "add.js"].map((path) => ({
+      path,
+      mode: "100644" as const,
+      content: Buffer.from("1"),
+    })),
+  };
+  const read: unknown[] = [];
+  const room: CleanRoomPort = {
+    check: ({ purpose, candidate: tried, trials, traced }) => {
+      read.push(traced);
+      const isBent = tried?.overlay.some(({ path }) => path === "answers/seven") === true;
+      const written = { changed: [], restored: [], made: [], complete: true, read: ["answers/seven"] };
+      const outcomes = [check(purpose === "verify" && isBent ? 0 : 1)];
+      return Promise.resolve({ trials: times(trials.least, outcomes), written });
+    },
+  };
+  const { ports } = portsOver(room, { candidate });
+  const asked: unknown[] = [];
+  ports.repository.openedFiles = (_repo, _head, _change, rules) => {
+    asked.push([...rules.opened]);
+    return Promise.resolve(["answers/seven"]);
+  };
+  const body = await verify(context, effect, ports, new AbortController().signal);
+  expect(asked).toEqual([["answers/seven"]]);
+  expect(read).toEqual([["answers/seven", "add.js"], ["answers/seven", "add.js"], undefined]);
+  expect(body).toMatchObject({
+    verdict: "UNVERIFIABLE",
+    proves: "nothing",
+    code: "ANT_VERIFY_PROVES_NOTHING",
+  });
+  expect(body.message).toContain("answers/seven");
 });
 
 test("an unnamed check is discovered in the commit the run started from, regardless of what landed since", async () => {

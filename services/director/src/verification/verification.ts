@@ -167,7 +167,11 @@ async function tryAll(
   // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
   const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand, policy);
   const judges = [...(applied?.judges ?? []), ...(applied?.tests ?? [])];
-  return tryOut({ request, judges, waitForBase }, ports.room, signal);
+  const unnamed = (opened: ReadonlySet<string>): Promise<readonly string[]> => {
+    if (applied === null) return Promise.resolve([]);
+    return ports.repository.openedFiles(base.repo, run.head, applied, { grants: options.grants, opened });
+  };
+  return tryOut({ request, judges, unnamed, waitForBase }, ports.room, signal);
 }
 
 /** A service sees no file of the change, so the same would happen again. */

@@ -145,13 +145,13 @@ export class SupervisedSandbox implements Sandbox {
     await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
   }
 
-  async remember(baseline: Baseline): Promise<void> {
+  async remember(baseline: Baseline, traced: readonly string[] = []): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
-    await this.#ask(done, encodeFrame("M"));
+    await this.#ask(done, encodeFrame("M", nulEnded(traced)));
     if (!this.#isLayered) this.#remembered = baseline;
   }
 

@@ -113,7 +113,7 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       if (workspace.layers === null) await layWorkspace(lease.sandbox, environment.layer, workspace.baseline);
       return;
     case "fill":
-      return fillWorkspace(lease, workspace, stage.remembering);
+      return fillWorkspace(lease, workspace, stage.remembering, job.request.traced);
     case "connect":
       leased.link = await job.ports.egress(job.request, stage.grant, lease.sandbox);
       return;
@@ -134,7 +134,12 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       const { budgetMs } = leased.plan;
       const tookMs = leased.endsAt === null ? 0 : performance.now() - (leased.endsAt - budgetMs);
       const first = { exits: job.progress.exits, tookMs };
-      job.progress.written = await repeatTrials(stage.trials, first, trialGround(stage.steps, leased));
+      job.progress.written = await repeatTrials(
+        stage.trials,
+        first,
+        trialGround(stage.steps, leased),
+        job.request.traced,
+      );
       return;
     }
   }
@@ -162,7 +167,9 @@ function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround
       return { written: workspace.git === null ? written : withoutRepository(written), cleared };
     },
     refill: (filesChanged) =>
-      filesChanged ? refillWorkspace(sandbox, workspace, lay) : putRepository(sandbox, workspace),
+      filesChanged
+        ? refillWorkspace(sandbox, workspace, lay, job.request.traced)
+        : putRepository(sandbox, workspace),
     now: () => performance.now(),
   };
 }

@@ -26,13 +26,17 @@ export interface TrialGround {
   now(): number;
 }
 
-/** `first`: the exits of the trial that ran already, and its time. */
+/**
+ * `first`: the exits of the trial that ran already, and its time. `traced`: files of which the report tells whether they
+ * were read.
+ */
 export async function repeatTrials(
   asked: SandboxTrials,
   first: { readonly exits: readonly Exit[]; readonly tookMs: number },
   ground: TrialGround,
+  traced: readonly string[] = [],
 ): Promise<SandboxWritten> {
-  const written = new WrittenSum();
+  const written = new WrittenSum(traced);
   let spentMs = first.tookMs;
   for (let ran = 1, differs = false; ; ran += 1) {
     const again = !differs && isWanted(asked, ran, spentMs);
@@ -78,13 +82,20 @@ class WrittenSum {
   readonly #changed = new Set<string>();
   readonly #restored = new Set<string>();
   readonly #made = new Set<string>();
+  readonly #read = new Set<string>();
+  readonly #traced: ReadonlySet<string>;
   #complete = true;
+
+  constructor(traced: readonly string[]) {
+    this.#traced = new Set(traced);
+  }
 
   add({ written }: Survey): void {
     if (written === null) this.#complete = false;
     for (const path of written?.changed ?? []) this.#changed.add(path);
     for (const path of written?.restored ?? []) this.#restored.add(path);
     for (const path of written?.made ?? []) this.#made.add(path);
+    for (const path of written?.read ?? []) if (this.#traced.has(path)) this.#read.add(path);
   }
 
   sum(): SandboxWritten {
@@ -93,6 +104,7 @@ class WrittenSum {
     const [changed = [], restored = [], made = []] = lists.map((paths) =>
       [...paths].sort().slice(0, limits.writtenPaths),
     );
-    return { changed, restored, made, complete };
+    const read = this.#traced.size === 0 ? {} : { read: [...this.#read].sort() };
+    return { changed, restored, made, complete, ...read };
   }
 }

@@ -16,7 +16,8 @@ import { programText } from "./program-text.ts";
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
  *        N listen on this port
- *        M remember the workspace    L list the names that differ, as output    T tar of the named paths, as output
+ *        M remember the workspace; with paths, each ended by a NUL, tell later whether they were read
+ *        L list the names that differ, as output    T tar of the named paths, as output
  *        U list what the top of a layered sandbox holds, as output
  *        W tell what was written, as output; with the payload 1, clear what is new
  *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal

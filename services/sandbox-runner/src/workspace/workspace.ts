@@ -97,6 +97,7 @@ export async function fillWorkspace(
   lease: Pick<Lease, "sandbox" | "holds">,
   plan: WorkspacePlan,
   remembering: Remembering,
+  traced: readonly string[] = [],
 ): Promise<void> {
   const { sandbox, holds } = lease;
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
@@ -109,7 +110,7 @@ export async function fillWorkspace(
   // A sandbox over layers finds its changes in its top.
   const isRemembered =
     plan.layers === null ? isPreloaded && (isHint || plan.baseline === plan.tree?.baseline) : isHint;
-  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline);
+  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline, traced);
 }
 
 /**
@@ -120,10 +121,11 @@ export async function refillWorkspace(
   sandbox: Sandbox,
   plan: WorkspacePlan,
   lay: () => Promise<void>,
+  traced: readonly string[] = [],
 ): Promise<void> {
   await sandbox.remove(topOf(plan.baseline));
   await lay();
-  await fillWorkspace({ sandbox, holds: null }, plan, "exact");
+  await fillWorkspace({ sandbox, holds: null }, plan, "exact", traced);
 }
 
 /** Puts the `.git` directory in, as it was exported. */

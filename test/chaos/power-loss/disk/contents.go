@@ -9,7 +9,11 @@ import (
 // Operations on an open file: its bytes, and when they are durable.
 
 func (f *filesystem) Open(_ <-chan struct{}, in *fuse.OpenIn, _ *fuse.OpenOut) fuse.Status {
-	return f.on(in.NodeId, func(n *inode) fuse.Status {
+	run := f.on
+	if in.Flags&(syscall.O_ACCMODE|syscall.O_TRUNC) != syscall.O_RDONLY {
+		run = f.alter
+	}
+	return run(in.NodeId, func(n *inode) fuse.Status {
 		if in.Flags&syscall.O_TRUNC != 0 {
 			return fuse.Status(f.disk.truncate(n, 0))
 		}
@@ -29,7 +33,7 @@ func (f *filesystem) Read(_ <-chan struct{}, in *fuse.ReadIn, buffer []byte) (fu
 }
 
 func (f *filesystem) Write(_ <-chan struct{}, in *fuse.WriteIn, bytes []byte) (uint32, fuse.Status) {
-	status := f.on(in.NodeId, func(n *inode) fuse.Status {
+	status := f.alter(in.NodeId, func(n *inode) fuse.Status {
 		offset := in.Offset
 		if errno := f.disk.write(n, offset, bytes); errno != 0 {
 			return fuse.Status(errno)
@@ -43,7 +47,7 @@ func (f *filesystem) Write(_ <-chan struct{}, in *fuse.WriteIn, bytes []byte) (u
 }
 
 func (f *filesystem) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	return f.on(in.NodeId, func(n *inode) fuse.Status {
+	return f.alter(in.NodeId, func(n *inode) fuse.Status {
 		f.disk.sync(n.id)
 		return fuse.OK
 	})

@@ -43,6 +43,7 @@ type disk struct {
 	// The last change of each file's size that is not on the platter yet.
 	resizes map[uint64]*change
 	lookups map[uint64]uint64 // how often the kernel knows an inode
+	fault   *fault
 }
 
 func newDisk(kind ordering, capacity uint64) *disk {

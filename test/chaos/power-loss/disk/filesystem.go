@@ -32,8 +32,38 @@ func newFilesystem(d *disk) *filesystem {
 
 func (f *filesystem) String() string { return "power-disk" }
 
-// on runs one operation on an inode, under the disk's lock and while there is power.
+// on runs an operation that changes nothing, under the disk's lock, while there is power and no fault of reading.
 func (f *filesystem) on(id uint64, deed func(n *inode) fuse.Status) fuse.Status {
+	return f.at(id, func(n *inode) fuse.Status {
+		if errno := f.disk.meets(false); errno != 0 {
+			return fuse.Status(errno)
+		}
+		return deed(n)
+	})
+}
+
+// alter runs an operation that changes something, while there is no fault.
+func (f *filesystem) alter(id uint64, deed func(n *inode) fuse.Status) fuse.Status {
+	return f.at(id, func(n *inode) fuse.Status {
+		if errno := f.disk.meets(true); errno != 0 {
+			return fuse.Status(errno)
+		}
+		return deed(n)
+	})
+}
+
+// free runs an operation that gives room back, which also a full disk carries out.
+func (f *filesystem) free(id uint64, deed func(n *inode) fuse.Status) fuse.Status {
+	return f.at(id, func(n *inode) fuse.Status {
+		if errno := f.disk.meets(true); errno == syscall.EIO || errno == syscall.EROFS {
+			return fuse.Status(errno)
+		}
+		return deed(n)
+	})
+}
+
+// at runs what no fault stops.
+func (f *filesystem) at(id uint64, deed func(n *inode) fuse.Status) fuse.Status {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	if f.dead {
@@ -79,7 +109,7 @@ func (f *filesystem) Lookup(_ <-chan struct{}, h *fuse.InHeader, name string, ou
 }
 
 func (f *filesystem) Forget(id, count uint64) {
-	f.on(id, func(n *inode) fuse.Status {
+	f.at(id, func(n *inode) fuse.Status {
 		f.disk.lookups[id] -= min(count, f.disk.lookups[id])
 		f.disk.release(id)
 		return fuse.OK
@@ -95,7 +125,7 @@ func (f *filesystem) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.At
 }
 
 func (f *filesystem) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
-	return f.on(in.NodeId, func(n *inode) fuse.Status {
+	return f.alter(in.NodeId, func(n *inode) fuse.Status {
 		if size, given := in.GetSize(); given {
 			if errno := f.disk.truncate(n, size); errno != 0 {
 				return fuse.Status(errno)
@@ -154,7 +184,7 @@ func (f *filesystem) list(dir *inode) []fuse.DirEntry {
 }
 
 func (f *filesystem) ReleaseDir(in *fuse.ReleaseIn) {
-	f.on(in.NodeId, func(*inode) fuse.Status {
+	f.at(in.NodeId, func(*inode) fuse.Status {
 		delete(f.listings, in.Fh)
 		return fuse.OK
 	})

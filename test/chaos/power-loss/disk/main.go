@@ -9,6 +9,9 @@
 //	                                         frozen; unsynced data is lost (seed null: all of it; else a part survives),
 //	                                         and the disk is mounted again
 //	{"do": "sync"}                           makes all written data durable
+//	{"do": "fail", "with": "EIO", "reads": true, "after": 3}
+//	                                         from now on operations fail with EIO, EROFS, ENOSPC or EDQUOT, after three that
+//	                                         succeed; without "reads" only those that change something; with "": none
 package main
 
 import (
@@ -25,6 +28,10 @@ type command struct {
 	Do   string  `json:"do"`
 	Seed *uint64 `json:"seed"`
 	Kill []int   `json:"kill"`
+	With string  `json:"with"`
+	// Of a fault.
+	Reads bool `json:"reads"`
+	After int  `json:"after"`
 }
 
 type answer struct {
@@ -75,6 +82,11 @@ func (p *power) obey(line []byte) answer {
 		p.disk.mu.Lock()
 		defer p.disk.mu.Unlock()
 		p.disk.syncAll()
+		return answer{}
+	case "fail":
+		if err := p.disk.fail(told.With, told.Reads, told.After); err != nil {
+			return answer{Error: err.Error()}
+		}
 		return answer{}
 	}
 	return answer{Error: fmt.Sprintf("%q is no command", told.Do)}

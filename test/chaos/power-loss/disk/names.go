@@ -12,7 +12,7 @@ const renameNoReplace = 1
 // Operations on names. Each is one change, which reaches the platter as a whole or not at all.
 
 func (f *filesystem) make(h *fuse.InHeader, name string, made inode, out *fuse.EntryOut) fuse.Status {
-	return f.on(h.NodeId, func(dir *inode) fuse.Status {
+	return f.alter(h.NodeId, func(dir *inode) fuse.Status {
 		if dir.entries[name] != 0 {
 			return fuse.Status(syscall.EEXIST)
 		}
@@ -49,7 +49,7 @@ func (f *filesystem) Symlink(
 }
 
 func (f *filesystem) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
-	return f.on(in.NodeId, func(dir *inode) fuse.Status {
+	return f.alter(in.NodeId, func(dir *inode) fuse.Status {
 		n := f.disk.live[in.Oldnodeid]
 		if n == nil {
 			return fuse.ENOENT
@@ -64,13 +64,13 @@ func (f *filesystem) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *
 }
 
 func (f *filesystem) Unlink(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
-	return f.on(h.NodeId, func(dir *inode) fuse.Status {
+	return f.free(h.NodeId, func(dir *inode) fuse.Status {
 		return f.remove(dir, name)
 	})
 }
 
 func (f *filesystem) Rmdir(_ <-chan struct{}, h *fuse.InHeader, name string) fuse.Status {
-	return f.on(h.NodeId, func(dir *inode) fuse.Status {
+	return f.free(h.NodeId, func(dir *inode) fuse.Status {
 		if n := f.disk.live[dir.entries[name]]; n != nil && len(n.entries) > 0 {
 			return fuse.Status(syscall.ENOTEMPTY)
 		}
@@ -89,7 +89,7 @@ func (f *filesystem) remove(dir *inode, name string) fuse.Status {
 }
 
 func (f *filesystem) Rename(_ <-chan struct{}, in *fuse.RenameIn, from, to string) fuse.Status {
-	return f.on(in.NodeId, func(dir *inode) fuse.Status {
+	return f.alter(in.NodeId, func(dir *inode) fuse.Status {
 		target := f.disk.live[in.Newdir]
 		if target == nil || dir.entries[from] == 0 {
 			return fuse.ENOENT

@@ -35,18 +35,22 @@ export function mayRunFewer(applied: AppliedChange | null, grants: readonly stri
 }
 
 /**
- * The files that the change adds on the side that judges it, and the trial without them. If only plain tests are added, a
- * failure without them counts where other tests failed: a repository may demand that a test exists.
+ * The files that the change adds on the side that judges it or that the check opened without a source that names them, and
+ * the trial without them. If only plain tests are added, a failure without them counts where other tests failed: a
+ * repository may demand that a test exists.
  */
 export function addedOf(
   applied: AppliedChange | null,
-  { withoutJudges }: TriedOut,
+  { withoutJudges, opened }: TriedOut,
 ): Pick<Trial, "judges" | "withoutJudges"> {
   const { judges = [], tests = [] } = applied ?? {};
-  const all = [...judges, ...tests];
+  const all = [...judges, ...tests, ...opened];
   if (withoutJudges === null) return { judges: all, withoutJudges: null };
   const failed = (withoutJudges.reports ?? [NONE]).some(({ runners }) =>
     [...runners.values()].some((report) => report.failed > 0),
   );
-  return { judges: all, withoutJudges: judges.length > 0 || failed ? withoutJudges.trials : null };
+  return {
+    judges: all,
+    withoutJudges: judges.length + opened.length > 0 || failed ? withoutJudges.trials : null,
+  };
 }

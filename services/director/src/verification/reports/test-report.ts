@@ -5,6 +5,7 @@
  * green run. A runner's own report comes after its last test, so it is missing then, or counts fewer tests.
  */
 import { REPORT_FORMS } from "./report-forms.ts";
+import { missingNames, passedNames, type TestNames } from "./test-names.ts";
 
 export interface RunnerReport {
   /** Tests that ran, without those that were skipped. */
@@ -19,6 +20,8 @@ export interface TestReport {
   readonly runners: ReadonlyMap<string, RunnerReport>;
   /** Files that Node's runner counts as one test each, because they ended before they defined any. */
   readonly bareFiles: ReadonlySet<string>;
+  /** Tests that passed, if the runners name them. */
+  readonly names: TestNames;
   /** False if a part of the output was not kept. */
   readonly whole: boolean;
 }
@@ -51,7 +54,7 @@ export function readTestReport(text: string, whole = true): TestReport {
       });
     }
   }
-  return { runners, bareFiles, whole };
+  return { runners, bareFiles, names: passedNames(text), whole };
 }
 
 function* linesOf(text: string): Generator<string> {
@@ -71,7 +74,7 @@ export function hasReport({ runners }: TestReport): boolean {
 }
 
 export interface Gap {
-  /** `missing`: there is no complete report. `fewer`: it counts fewer tests. `failed`: it counts failures. */
+  /** `missing`: there is no complete report. `fewer`: tests of the base did not run. `failed`: it counts failures. */
   readonly kind: "missing" | "fewer" | "failed";
   /** A clause for the verdict. */
   readonly what: string;
@@ -132,6 +135,22 @@ function lackingOf(command: string, base: TestReport, change: TestReport): Gap[]
   });
   const ended = [...change.bareFiles].filter((file) => !base.bareFiles.has(file));
   const [first] = ended;
-  if (first === undefined || !base.runners.has("node")) return gaps;
-  return [...gaps, { kind: "fewer", what: `${first} ended before it ran the tests that it has on the base` }];
+  if (first !== undefined && base.runners.has("node"))
+    return [
+      ...gaps,
+      { kind: "fewer", what: `${first} ended before it ran the tests that it has on the base` },
+    ];
+  return gaps.length > 0 || !base.whole || !change.whole ? gaps : unnamedIn(command, base, change);
+}
+
+/** As many tests ran, but not the same ones. */
+function unnamedIn(command: string, base: TestReport, change: TestReport): Gap[] {
+  const [gone] = hasReport(base) ? missingNames(base.names, change.names) : [];
+  if (gone === undefined) return [];
+  return [
+    {
+      kind: "fewer",
+      what: `${command} does not name the test ${JSON.stringify(gone)}, which passes on the base`,
+    },
+  ];
 }

@@ -15,7 +15,7 @@ import { StepFailure } from "./step-failure.mjs";
 /** The one user of the sandbox; nothing in the image belongs to it but its home. */
 export const SANDBOX_UID = 65532;
 /** Every sandbox of an engine has one of these to itself; services/sandbox-runner/src/providers/sandbox-uids.ts says why. */
-const OWN_UIDS = { first: 60_600, count: 512 };
+const OWN_UIDS = { first: 60_720, count: 448 };
 
 /** Packages that only serve to install packages; their dependants never call them at run time. */
 const INSTALLERS = ["debconf", "dpkg", "usrmerge", "init-system-helpers"];

@@ -258,7 +258,7 @@ describe("a layer", () => {
       engine,
       newName: () => `other-${Math.random().toString(36).slice(2)}`,
       ownImage: sandboxImage(),
-      layers: { instance, owner: test.owner, order: () => own },
+      layers: { instance, owner: test.owner, slots: 8, order: () => own },
     }).layers;
     const name = { kind: "tree", digest: digestOf(tar) } as const;
     await Promise.all([filled("tree", tar), filled("tree", tar), filled("tree", tar)]);
@@ -276,7 +276,7 @@ describe("a layer", () => {
       engine,
       newName: () => `other-${Math.random().toString(36).slice(2)}`,
       ownImage: sandboxImage(),
-      layers: { instance, owner: test.owner, order: () => own },
+      layers: { instance, owner: test.owner, slots: 8, order: () => own },
     }).layers;
     const name = { kind: "tree", digest: digestOf(tar) } as const;
     await Promise.all([filled("tree", tar), other?.fill(name, () => pieces(tar))]);

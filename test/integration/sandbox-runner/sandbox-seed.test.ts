@@ -112,7 +112,7 @@ describe("an image with a POSIX shell and few tools", () => {
     const sandbox = await alone.start(await test.order({}, image));
     try {
       expect(sandbox.sealed).toBe(false);
-      const script = 'echo "$0 $1 $A"; cat; test $(id -u) -ge 60600 && echo own >&2; exit 7';
+      const script = 'echo "$0 $1 $A"; cat; test $(id -u) -ge 60720 && echo own >&2; exit 7';
       const env = { PATH: "/bin", A: "it's" };
       const exit = await sandbox.run(
         shell("", { argv: ["sh", "-c", script, "a b", "$x"], env, stdin: Buffer.from("in\n\0") }),

@@ -35,7 +35,7 @@ function anotherProvider(name: string): DockerProvider {
     engine,
     newName: () => `${instance}-${name}-${(serial += 1)}`,
     ownImage: sandboxImage(),
-    layers: { instance, owner, order: () => ({ limits: SMALL.limits, labels: SMALL.labels }) },
+    layers: { instance, owner, slots: 8, order: () => ({ limits: SMALL.limits, labels: SMALL.labels }) },
   });
 }
 const SMALL = await test.order();

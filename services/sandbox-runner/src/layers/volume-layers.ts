@@ -42,9 +42,6 @@ import {
 const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** Each holds the index of a tree in memory. Sandboxes that start at the same time seldom have more layers. */
-const SOURCES = 16;
-
 type TarSource = () => AsyncIterable<Buffer>;
 
 export interface VolumeLayersOptions {
@@ -53,6 +50,8 @@ export interface VolumeLayersOptions {
   /** See reaper/owner.ts. */
   readonly owner: string;
   readonly newName: () => string;
+  /** The most layers that are asked for at one time. Where each can be read is held in memory, with the index of its tree. */
+  readonly mostSources: number;
   /** Does the work with a user that no container has. */
   readonly withUid: <T>(choose: ChooseUid, work: (uid: number) => Promise<T>) => Promise<T>;
   /** Starts a container of our own image and of this user, whose UNPACKED is this volume. */
@@ -98,7 +97,8 @@ export class VolumeLayers implements LayerStore {
     const key = keyOf(name);
     this.#sources.delete(key); // the latest is last
     this.#sources.set(key, tar);
-    for (const oldest of [...this.#sources.keys()].slice(0, -SOURCES)) this.#sources.delete(oldest);
+    const { mostSources } = this.#options;
+    for (const oldest of [...this.#sources.keys()].slice(0, -mostSources)) this.#sources.delete(oldest);
     let coming = this.#coming.get(key); // unpacked once for all callers
     if (coming === undefined) {
       coming = this.#fillFirst(name, tar).finally(() => this.#coming.delete(key));

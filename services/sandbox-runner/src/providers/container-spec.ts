@@ -3,8 +3,8 @@
  *
  * A ContainerSpec holds everything that can vary; `createBody` turns it into the request to Docker. It has no way to
  * express a path of the host, a device, a capability, a network or an environment variable, no user but those of
- * sandbox-uids.ts, and no volume but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A service's container shares the
- * network of a sandbox, which is none: the two meet on a loopback interface and nowhere else.
+ * sandbox-uids.ts, and no volume but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A
+ * service's container shares the network of a sandbox, which is none: the two meet on a loopback interface and nowhere else.
  *
  * PID 1 is the supervisor itself. An init beside it would share its frame stream, and the code under test could read the
  * init. The supervisor reaps, so no init is needed.

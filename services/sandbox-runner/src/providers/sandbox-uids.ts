@@ -6,8 +6,8 @@
  * in the other fail. So every live container of an engine has a user, and a group of the same number, to itself
  * (docker/uid-leases.ts).
  *
- * All users are below 65,536, the whole range of a remapped or rootless engine, and between those of people (up to 60,000 in
- * login.defs) and those of systemd (from 61,184 on). /etc/passwd of the default image has them all.
+ * All users are below 65,536, the whole range of a remapped or rootless engine, and in none of the ranges of login.defs (to
+ * 60,000) and systemd (to 60,705, and from 61,184 on). /etc/passwd of the default image has them all.
  *
  * A layer's files belong to one user, so there is a copy of it for each user that sandboxes over it have had
  * (layers/volume-layers.ts). These sandboxes have a part of the range for themselves and take the lowest users, so that they
@@ -18,9 +18,9 @@
 export const SANDBOX_UID = 65_532;
 
 /** setup/sandbox-rootfs.mjs and the Dockerfile of the image have the same range. */
-const FIRST_UID = 60_600;
+const FIRST_UID = 60_720;
 const LAYERED_UIDS = 128;
-const ALL_UIDS = 512;
+const ALL_UIDS = 448;
 
 export type UidPart = "layered" | "other";
 

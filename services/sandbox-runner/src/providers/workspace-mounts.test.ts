@@ -21,7 +21,7 @@ const layers: WorkspaceSource = {
   environment: { workspace: volume("w"), home: volume("h") },
 };
 
-const mounted = (workspace: WorkspaceSource): Mounted => ({ workspace, limits, uid: 60_601 });
+const mounted = (workspace: WorkspaceSource): Mounted => ({ workspace, limits, uid: 60_721 });
 
 /** The engine's list for mounts that are as they were asked for. */
 function listed(source: WorkspaceSource): Record<string, Json>[] {
@@ -87,7 +87,7 @@ describe("the mounts of a sandbox", () => {
     expect(Object.keys(memoryOf(mounted({ kind: "memory" })))).toEqual(["/workspace", "/tmp"]);
     const [top] = mountsOf(mounted({ kind: "top" }));
     expect(JSON.stringify(top)).toContain(
-      "nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=60601,gid=60601",
+      "nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=60721,gid=60721",
     );
     expect(Object.keys(memoryOf(mounted({ kind: "top" })))).toEqual(["/tmp"]);
     expect(mountsOf(mounted({ kind: "fill", volume: "new" }))).toEqual([

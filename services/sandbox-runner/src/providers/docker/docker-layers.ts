@@ -25,6 +25,8 @@ export interface DockerLayersOptions {
   readonly owner: string;
   /** The limits and labels of the containers that unpack layers. */
   readonly order: () => Pick<SandboxOrder, "limits" | "labels">;
+  /** The most jobs at one time. */
+  readonly slots: number;
   /** The id of our own image. */
   readonly ownImage: () => Promise<string>;
   readonly uids: UidLeases;
@@ -49,13 +51,14 @@ export class DockerLayers {
 
   constructor(options: DockerLayersOptions) {
     this.#options = options;
-    const { engine, instance, owner, order, ownImage, uids, start } = options;
+    const { engine, instance, owner, order, slots, ownImage, uids, start } = options;
     const own = async () => ({ ...order(), imageId: await ownImage() });
     this.store = new VolumeLayers({
       engine,
       instance,
       owner,
       newName: () => uniqueId(),
+      mostSources: 2 * slots, // a tree and an environment
       withUid: (choose, work) => uids.use("layered", choose, work),
       filler: async (volume, uid) => start({ ...(await own()), uid, workspace: { kind: "fill", volume } }),
       trial: async (layers) => this.#tried({ ...(await own()), layers }),

@@ -42,7 +42,7 @@ export interface DockerProviderOptions {
    */
   readonly ownImage?: string;
   /** Whose layers these are; absent where sandboxes are never layered. */
-  readonly layers?: Pick<DockerLayersOptions, "instance" | "owner" | "order">;
+  readonly layers?: Pick<DockerLayersOptions, "instance" | "owner" | "order" | "slots">;
 }
 
 /** What a container shares with others: the time of the request, and its user. */

@@ -3,7 +3,8 @@
  *
  * A lease is no record of its own. A container's label tells its user, so the engine's list of containers is the list of
  * leases, and a lease ends when its container is gone, no matter which process dies when. Only users that are chosen and
- * have no container yet are held in memory.
+ * have no container yet are held in memory. A choice from a list that is some seconds old is no danger, only a try for
+ * nothing if another runner has taken that user since.
  *
  * Two runners cannot keep the same user: each first creates its container, with the label, then looks for others of that user,
  * and starts it only if there is none. The runner that looks last looks after both containers were created, so it sees the
@@ -21,6 +22,8 @@ import { freeUids, type UidPart } from "../sandbox-uids.ts";
 import type { Engine } from "./docker-engine.ts";
 
 const TRIES = 20;
+/** For so long a list of the engine's containers is good enough to choose by. */
+const LIST_AGE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300;
 
 /** Another container has the user. */
@@ -37,6 +40,8 @@ export const anyUid: ChooseUid = (free) => free[Math.floor(Math.random() * free.
 export class UidLeases {
   readonly #engine: Pick<Engine, "labelled">;
   readonly #held = new Set<number>();
+  /** The users that containers had, and when that was asked. */
+  #listed: { readonly taken: ReadonlySet<number>; readonly atMs: number } | null = null;
 
   constructor(engine: Pick<Engine, "labelled">) {
     this.#engine = engine;
@@ -62,6 +67,7 @@ export class UidLeases {
       } catch (error) {
         end();
         if (!(error instanceof UidTaken) || tries === TRIES) throw error;
+        this.#listed = null;
         await sleep(Math.random() * LONGEST_PAUSE_MS); // two runners that met do not meet again
       }
     }
@@ -79,9 +85,9 @@ export class UidLeases {
   }
 
   async #take(part: UidPart, choose: ChooseUid): Promise<number> {
-    const found = await this.#engine.labelled(LABELS.uid);
-    const taken = new Set([...found.map(({ labels }) => Number(labels[LABELS.uid])), ...this.#held]);
-    const uid = choose(freeUids(part, taken)); // nothing is awaited between the look and the hold
+    const listed = await this.#takenBy(part);
+    const taken = new Set([...listed, ...this.#held]);
+    const uid = choose(freeUids(part, taken)); // nothing is awaited between the look at the held ones and the hold
     if (uid === undefined)
       throw new AntiphonError(
         "ANT_SANDBOX_FAILED",
@@ -89,5 +95,16 @@ export class UidLeases {
       );
     this.#held.add(uid);
     return uid;
+  }
+
+  /** Sandboxes over layers take the lowest users, so an old list would lead them to one of another runner's each time. */
+  async #takenBy(part: UidPart): Promise<ReadonlySet<number>> {
+    const known = this.#listed;
+    const atMs = performance.now();
+    if (part === "other" && known !== null && atMs - known.atMs < LIST_AGE_MS) return known.taken;
+    const found = await this.#engine.labelled(LABELS.uid);
+    const taken = new Set(found.map(({ labels }) => Number(labels[LABELS.uid])));
+    this.#listed = { taken, atMs };
+    return taken;
   }
 }

@@ -40,6 +40,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/runtime/forged-registers.test.ts",
   "test/integration/gateway/gateway-archive.test.ts",
   "test/integration/gateway/gateway-commands.test.ts",
+  "test/integration/gateway/session-workspace.test.ts",
   "test/integration/gateway/gateway-edge.test.ts",
   "test/integration/gateway/gateway-events.test.ts",
   "test/integration/gateway/gateway-http.test.ts",

@@ -14,7 +14,7 @@ type Row = readonly [Disposition, number, 0 | 1 | 2 | 3 | 4, string, string];
 // One line per row, so that a diff shows one error.
 // prettier-ignore
 const TABLE = {
-  ANT_ADAPTER_UNAVAILABLE: ["terminal", 501, 1, "A command needs an adapter that this deployment does not have.", "Use ApplyPatch or RunTests, or send an intent."],
+  ANT_ADAPTER_UNAVAILABLE: ["terminal", 501, 1, "A command needs an adapter that this deployment does not have.", "Configure the adapter that the message names (docs/guides/sessions.md)."],
   ANT_AGENT_FAILED: ["attempt", 500, 1, "The agent ended without a usable result.", "Read its transcript in the evidence, then change the task or choose another agent."],
   ANT_AGENT_MISSING: ["terminal", 422, 2, "The intent does not say which agent to use.", "Give `inputs.agent`, or on the command line one of --command, --patch, --program, --seed."],
   ANT_AGENT_TOOL_REFUSED: ["attempt", 403, 1, "The agent asked for a tool the task does not allow.", "Add the tool to allowed_tools, or change the task so that the agent does not need it."],
@@ -189,8 +189,14 @@ const TABLE = {
   ANT_SANDBOX_SESSION_OVER: ["retry", 410, 1, "The sandbox session does not exist or has ended.", "Open another session. This one was closed, its lease expired, or its runner stopped."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
   ANT_SERVICE_FAILED: ["terminal", 422, 1, "A service that the checks need did not become ready.", "The details have the end of its output. Correct `services` in antiphon.yaml; `antiphon init` tries them."],
+  ANT_SESSION_AMEND: ["terminal", 409, 1, "There is no commit that the session may amend: it made none, or pushed it already.", "Make a new commit instead."],
+  ANT_SESSION_BRANCH: ["terminal", 409, 1, "A session has one branch of its own, and the command names another one, or one that exists already.", "Name the session's own branch, choose a name that is free, or open another session."],
+  ANT_SESSION_BUILD: ["terminal", 422, 1, "The project cannot be built as the command asks.", "Name a project file that the message lists, and only the options that its build tool has."],
+  ANT_SESSION_CLEAN: ["terminal", 409, 1, "There is nothing to commit: no change lies at these paths.", "Apply a patch first, or name other paths."],
   ANT_SESSION_EXPIRED: ["terminal", 401, 2, "The session token has expired.", "Open another session: `POST /sessions` with the deployment's token; `antiphon` does this automatically."],
+  ANT_SESSION_FILTER: ["terminal", 422, 1, "The filter cannot be passed to the repository's tests, or it matches none of them.", "Use a runner whose filter is known (pytest, unittest, Node's, Jest, Vitest, Mocha, AVA, Go, cargo), or run the tests without a filter."],
   ANT_SESSION_NOT_FOUND: ["terminal", 404, 2, "There is no session with this id that accepts commands.", "Open one with `POST /sessions` and {repo}; sessions are kept for seven days."],
+  ANT_SESSION_REMOTE: ["terminal", 409, 1, "The session's repository has no remote to push to.", "Set its `origin`, and start the Director with that URL in ANTIPHON_REPO_URLS."],
   ANT_SESSION_REQUIRED: ["terminal", 401, 2, "Prompts require a session token; the deployment's own token is not accepted.", "Get one with `POST /sessions` and the deployment's token; `antiphon` does this automatically."],
   ANT_SESSION_SCOPE: ["terminal", 403, 2, "A session for one repository cannot reach another one.", "Open a session without a repository: `POST /sessions` without a body, with the deployment's token."],
   ANT_SETUP_FAILED: ["terminal", 500, 1, "A step of set-up failed.", "Run `antiphon setup`, which shows each step."],

@@ -244,6 +244,12 @@ const TABLE = {
     "checks without a run that one Director has open at a time, each with a sandbox and a patch in memory",
     "ANT_SANDBOX_BUSY",
   ],
+  openDeeds: [
+    32,
+    "commands",
+    "commands of sessions that one Director carries out at a time, each with a patch in memory",
+    "ANT_SANDBOX_BUSY",
+  ],
   openReplays: [
     2,
     "replays",
@@ -267,6 +273,24 @@ const TABLE = {
   ],
   openRuns: [10_000, "runs", "accepted runs that are not closed", "429, ANT_GATEWAY_BUSY"],
   sessionEvents: [1_000, "events", "a session is always read as a whole", "ANT_CONTRACT_LIMIT"],
+  sessionInlineBytes: [
+    16 * KiB,
+    "bytes",
+    "text of an artifact or a conflict in an event, so that the entry stays small",
+    "the event gives a link instead",
+  ],
+  sessionAnswerMs: [
+    2_000,
+    "milliseconds",
+    "a command's request waits for its result, so that a quick one needs no second request",
+    "the answer holds the events so far",
+  ],
+  sessionClaimMs: [
+    30_000,
+    "milliseconds",
+    "a gateway's turn at a command, renewed while it works",
+    "another gateway takes the command over",
+  ],
   sessionKeepS: [7 * 86_400, "seconds", "people look at sessions for days", "dropped"],
   sessionTokenS: [900, "seconds", "a leaked token soon expires", "401, ANT_SESSION_EXPIRED"],
   hookWindowMs: [

@@ -3,6 +3,7 @@
  * commits and landings. Everything runs plain `git` in a hermetic environment (git-environment.ts).
  */
 export { applyPatch, type ApplyComplaint, type ApplyOptions } from "./change/apply-patch.ts";
+export { treeDiff } from "./change/tree-diff.ts";
 export { overlayTar, type ChangedTree, type OverlayFile } from "./change/change.ts";
 export {
   discoverEnvironment,
@@ -28,6 +29,7 @@ export {
   findLanded,
   isAncestor,
   landRef,
+  readCommits,
   type FindBounds,
   type LandedCommit,
   type LandingOutcome,
@@ -50,6 +52,7 @@ export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
 export { besides, tamperings, type Tampering, type WrittenFiles } from "./protection/tampering.ts";
 export { protectionOf, type ProtectionInput } from "./protection/protection.ts";
+export { rewriteRef } from "./landing/rewrite.ts";
 export {
   rebaseOnto,
   replayCommits,
@@ -58,6 +61,7 @@ export {
   type TreeMerge,
 } from "./landing/rebase.ts";
 export { missingCommits, Mirrors } from "./remote/mirrors.ts";
+export { copyCommit, originOf } from "./remote/origin.ts";
 export { packOf, pushRef, unpackInto } from "./remote/push.ts";
 export type { RemoteAccess } from "./remote/transport.ts";
 export { openServed, servedPlaces, type RepoRoots } from "./repository/repo-roots.ts";

@@ -3,7 +3,7 @@ import type { Command } from "@antiphon/contracts";
 import { judgeCaller } from "../../services/gateway/src/http/caller-guard.ts";
 import { runOptionsOf } from "../../services/gateway/src/intents/run-options.ts";
 import { checkPatchSyntax } from "../../services/gateway/src/intents/patch-syntax.ts";
-import { planCommand } from "../../services/gateway/src/sessions/command-plan.ts";
+import { commandDeed } from "../../services/gateway/src/sessions/command-deed.ts";
 import { readClientHello } from "../../services/egress-gateway/src/tls/client-hello.ts";
 import { endToEnd, framing } from "../../services/egress-gateway/src/proxy/headers.ts";
 import { parseAuthority } from "../../services/egress-gateway/src/policy/host-name.ts";
@@ -112,15 +112,16 @@ const gatewayParsers: readonly Parser[] = [
   {
     name: "the patch of a command",
     reads: [
-      "services/gateway/src/sessions/command-plan.ts",
+      "services/gateway/src/sessions/command-deed.ts",
       "services/gateway/src/sessions/command-policy.ts",
     ],
     shapes: repeated(["\n", "diff --git a/a b/a\n", "--- a\n+++ b\n", "\t"]),
     run: (patchContent) =>
-      planCommand({ command: "ApplyPatch", payload: { repo: "/r", patchContent } } as unknown as Command, {
-        name: "r",
-        path: "/r",
-      }),
+      commandDeed(
+        { command: "ApplyPatch", payload: { repo: "/r", patchContent } } as unknown as Command,
+        [],
+        null,
+      ),
   },
 ];
 

@@ -48,7 +48,7 @@ export const CATALOGUE: readonly PublicRepository[] = [
   pypi("markupsafe", "MarkupSafe==2.1.5", "src/markupsafe/_native.py", "&amp;", "&am;"),
   pypi("packaging", "packaging==24.1", "src/packaging/version.py", "return self._version.epoch", "return 7"),
   pypi("idna", "idna==3.8", "idna/core.py", "return True", "return False"),
-  go("uuid", "github.com/google/uuid@v1.6.0", "uuid.go", "len(s) == 36", "len(s) == 37"),
+  go("uuid", "github.com/google/uuid@v1.6.0", "uuid.go", "case 36:", "case 35:"),
   go("errors", "github.com/pkg/errors@v0.9.1", "errors.go", 'return w.msg + ": "', 'return w.msg + "; "'),
   go("cobra", "github.com/spf13/cobra@v1.8.1", "args.go", "if len(args) > 0 {", "if len(args) > 1 {"),
   go("mux", "github.com/gorilla/mux@v1.8.1", "mux.go", "return false", "return true"),
@@ -75,7 +75,7 @@ export const CATALOGUE: readonly PublicRepository[] = [
   crates("smallvec", "smallvec@1.13.2", "src/lib.rs", "self.len() == 0", "self.len() == 1"),
   crates("semver", "semver@1.0.23", "src/eval.rs", "return false", "return true"),
   crates("either", "either@1.13.0", "src/lib.rs", "Left(_) => true", "Left(_) => false"),
-  crates("base64", "base64@0.22.1", "src/alphabet.rs", "ABCDEFGHIJ", "BACDEFGHIJ"),
+  crates("base64", "base64@0.22.1", "src/alphabet.rs", '0123456789+/",', '0123456798+/",'),
   debian("C")("cjson", "cjson", "cJSON.c", "return true;", "return false;"),
   debian("C")("zlib", "zlib", "adler32.c", "65521U", "65523U"),
   debian("Perl")(

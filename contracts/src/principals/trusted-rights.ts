@@ -28,9 +28,11 @@ export function gateway(places: Places): Rights {
       ...writesFiles(BUCKETS.recordings),
       ask(`$KV.${BUCKETS.intents}.*`),
       ask("antiphon.v1.session.*.*"),
+      ask("antiphon.v1.session.*.claim.*.*"),
       ask("antiphon.v1.ctl.*"),
       ...["repo.inspect", "run.contract", "run.rebuild", "run.restore"].map((name) => calls(name)),
       calls("repo.check", "long"),
+      calls("session.deed", "long"),
       calls("attempt.replay", "long"),
       calls("sandbox.images"),
       ...places.journals.flatMap((stream) =>
@@ -44,7 +46,7 @@ export function gateway(places: Places): Rights {
       ...pings,
       durability,
     ],
-    hears: ["antiphon.v1.run.>", "antiphon.v1.log.>"],
+    hears: ["antiphon.v1.run.>", "antiphon.v1.log.>", "antiphon.v1.session.>"],
     serves: [],
     replies: "any",
   };
@@ -102,7 +104,7 @@ export function director(places: Places): Rights {
       durability,
     ],
     hears: ["antiphon.v1.ctl.*"],
-    serves: ["repo.inspect", "repo.check", "run.contract", "run.rebuild", "run.restore"].map(
+    serves: ["repo.inspect", "repo.check", "session.deed", "run.contract", "run.rebuild", "run.restore"].map(
       (name) => `antiphon.v1.rpc.${name}`,
     ),
     replies: "any",

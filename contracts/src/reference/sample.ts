@@ -37,6 +37,7 @@ const TEXTS = [
   "/srv/app",
   "chk_a1b2c3d4e5",
   "rpl_a1b2c3d4e5",
+  "dee_a1b2c3d4e5",
 ];
 
 /** Realistic values by key. */

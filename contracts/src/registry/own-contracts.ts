@@ -48,6 +48,7 @@ import { HookDecision } from "../runs/hook-decision.ts";
 import { ModelBudget, RunOptions } from "../runs/run-options.ts";
 import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
+import { SessionClaim, SessionDeedEvent, SessionDeedRequest } from "../rpc/session-rpc.ts";
 import { SessionEntry, SessionRequest } from "../runs/session-entry.ts";
 import { DirectorKey } from "../stored/signature.ts";
 import { ModelRecording } from "../stored/model-recording.ts";
@@ -72,6 +73,9 @@ export const OWN_CONTRACTS = {
   DeadLetter: contract("DeadLetter.v1", "antiphon", DeadLetter),
   SessionRequest: contract("SessionRequest.v1", "antiphon", SessionRequest),
   SessionEntry: contract("SessionEntry.v1", "antiphon", SessionEntry),
+  SessionClaim: contract("SessionClaim.v1", "antiphon", SessionClaim),
+  SessionDeedRequest: contract("SessionDeedRequest.v1", "antiphon", SessionDeedRequest),
+  SessionDeedEvent: contract("SessionDeedEvent.v1", "antiphon", SessionDeedEvent),
   DirectorKey: contract("DirectorKey.v1", "antiphon", DirectorKey),
   JournalEnvelope: contract("JournalEnvelope.v1", "antiphon", JournalEnvelope),
   ControlHint: contract("ControlHint.v1", "antiphon", ControlHint),

@@ -1,9 +1,10 @@
 /** The request for a session of Contracts v1.3 commands, and the stored log of one. */
 import { Type, type Static } from "typebox";
-import { RepoRef } from "../shapes/refs.ts";
 import { Command } from "../seeds/v13-commands.ts";
 import { SessionEvent } from "../seeds/v13-events.ts";
 import { WorkItemRef, WorkspaceRef } from "../seeds/v13-refs.ts";
+import { BlobRef, RepoRef } from "../shapes/refs.ts";
+import { SessionWorkspace } from "./session-workspace.ts";
 import { closed, nullable } from "../shapes/shape.ts";
 
 export const SessionRequest = closed(
@@ -33,7 +34,17 @@ export const SessionEntry = closed(
     principal: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "Authenticated sender of the command." }),
     ),
+    workspace: Type.Optional(SessionWorkspace),
+    artifact: Type.Optional({ ...BlobRef, description: "The bytes of an artifact." }),
   },
   { description: "One register of a session's log; the session's configuration is register 0." },
 );
-export type SessionEntry = { v: 1; event: SessionEvent; command: Command | null; principal?: string };
+export type SessionEntry = {
+  v: 1;
+  event: SessionEvent;
+  command: Command | null;
+  principal?: string;
+  /** The workspace after the command that the event completes. */
+  workspace?: SessionWorkspace;
+  artifact?: BlobRef;
+};

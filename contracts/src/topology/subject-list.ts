@@ -17,6 +17,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.session.deed",
+    carries: "`SessionDeedRequest.v1` -> a stream of `SessionDeedEvent.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.attempt.replay",
     carries: "`AttemptReplayRequest.v1` -> a stream of `AttemptReplayEvent.v1`; queue `associate`",
     keptIn: "",
@@ -103,6 +108,11 @@ export function subjectList(): SubjectEntry[] {
     {
       subject: "antiphon.v1.session.<sessionId>.<n>",
       carries: "`SessionConfig.v1.3` at 0, `SessionEntry.v1` behind it",
+      keptIn: kept.has("ANT_SESSIONS") ? "ANT_SESSIONS" : "",
+    },
+    {
+      subject: "antiphon.v1.session.<sessionId>.claim.<command>.<n>",
+      carries: "`SessionClaim.v1`",
       keptIn: kept.has("ANT_SESSIONS") ? "ANT_SESSIONS" : "",
     },
     {

@@ -85,10 +85,16 @@ export const subjects = {
   /** Register `n` of a session; 0 is its configuration. */
   session: (sessionId: string, n: number): string => `${ROOT}.session.${token(sessionId)}.${n}`,
   sessionAll: (sessionId: string): string => `${ROOT}.session.${token(sessionId)}.*`,
+  /** Turn `n` at carrying out a command of a session; `command` is a token made from the command's id. */
+  sessionClaim: (sessionId: string, command: string, n: number): string =>
+    `${ROOT}.session.${token(sessionId)}.claim.${token(command)}.${n}`,
+  sessionClaims: (sessionId: string, command: string): string =>
+    `${ROOT}.session.${token(sessionId)}.claim.${token(command)}.*`,
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
   repoCheck: `${ROOT}.rpc.repo.check`,
+  sessionDeed: `${ROOT}.rpc.session.deed`,
   attemptReplay: `${ROOT}.rpc.attempt.replay`,
   runContract: `${ROOT}.rpc.run.contract`,
   runRebuild: `${ROOT}.rpc.run.rebuild`,

@@ -84,6 +84,20 @@ describe("the commands that prepare an environment are found", () => {
       "pip install -r requirements.txt -r requirements-dev.txt",
     ],
     [
+      "requirements of tests rather than of developers, whose pins may contradict the project",
+      {
+        "requirements.txt": "six\n",
+        "requirements/dev.txt": "pip-tools==6\n",
+        "requirements/tests.txt": "pytest\n",
+      },
+      "pip install -r requirements.txt -r requirements/tests.txt",
+    ],
+    [
+      "requirements beside the tests",
+      { "setup.py": "", "tests/requirements.txt": "pretend\n" },
+      "pip install -e . -r tests/requirements.txt",
+    ],
+    [
       "pyproject.toml with extras",
       { "pyproject.toml": '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["pytest"]\n' },
       "pip install -e '.[test]'",
@@ -101,6 +115,15 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.commands.at(0)).toContain('venv --system-site-packages "$HOME/.venv"');
     expect(plan?.commands.at(-1)).toBe(last);
     expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
+  });
+
+  it("with pytest where tests lie deep in a package and nothing names it", async () => {
+    const plan = await planOf({ "setup.py": "", "app/core/tests/test_app.py": "" });
+    expect(plan?.commands).toContainEqual(expect.stringContaining("pip install pytest"));
+  });
+
+  it("not from manifests that are data of tests", async () => {
+    expect(await planOf({ "testdata/Cargo.toml": "", "testdata/Cargo.lock": 'source = "r"\n' })).toBeNull();
   });
 
   it("from several ecosystems at once, each in its own directory", async () => {

@@ -38,7 +38,7 @@ const ECOSYSTEMS: readonly Ecosystem[] = [NODE, PYTHON, GO, RUST, MAVEN, GRADLE,
 
 /** Directories whose manifests are not those of the project. */
 const ASIDE =
-  /^(\..*|docs?|website|examples?|samples?|demos?|tests?|fixtures|vendor|third_party|node_modules|bench(marks?)?|build|dist)$/i;
+  /^(\..*|docs?|website|examples?|samples?|demos?|tests?|test[-_]?data|fixtures|vendor|third_party|node_modules|bench(marks?)?|build|dist)$/i;
 /** A repository of more projects than this names its setup itself. */
 const MAX_PLACES = 8;
 /** An installed package's manifest decides nothing. */

@@ -9,6 +9,8 @@ import {
   type RunContractRequest,
   type RunRebuildRequest,
   type RunRestoreRequest,
+  type SessionDeedEvent,
+  type SessionDeedRequest,
 } from "@antiphon/contracts";
 import {
   allDone,
@@ -73,6 +75,8 @@ import { timedRoom } from "./verification/timed-room.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
+import { SessionDeeds, type SessionDeedParts } from "./sessions/session-deeds.ts";
+import { SessionRepository } from "./sessions/session-repository.ts";
 import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
@@ -106,7 +110,34 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   const meter = context.metrics ?? silentMeter;
   if (trust !== null)
     meter.read("antiphon_forged_outcomes_total", () => readingsBy("state", { refused: trust.forged }));
-  return directOver({ ...context, meter }, config, ports, key);
+  const role = directOver({ ...context, meter }, config, ports, key);
+  const stop = new AbortController();
+  answerDeeds(bus, context.log, {
+    repository: new SessionRepository(repository, remotes, signer),
+    room: timedRoom(ports.room, meter),
+    files,
+    signal: stop.signal,
+  });
+  return {
+    async drain() {
+      stop.abort();
+      await role.drain?.();
+    },
+  };
+}
+
+/** Serves commands of sessions; a stop of the Director ends them. */
+function answerDeeds(bus: Bus, log: Logger, parts: Omit<SessionDeedParts, "onCanceled">): void {
+  const onCanceled = (deedId: string, canceled: () => void): (() => void) =>
+    listen(bus, subjects.control(deedId), canceled);
+  const deeds = new SessionDeeds({ ...parts, onCanceled });
+  serveRpcStream<SessionDeedRequest, SessionDeedEvent>(
+    bus,
+    subjects.sessionDeed,
+    "director",
+    (request, emit) => deeds.answer(request, emit),
+    { log },
+  );
 }
 
 /** Null: trust is off, and every outcome is believed. */

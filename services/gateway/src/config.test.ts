@@ -17,8 +17,16 @@ describe("the gateway's settings", () => {
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "fallback",
+      adapters: { build: false },
       page: null,
     });
+  });
+
+  it("know no other build adapter than the sandbox", () => {
+    expect(readGatewayConfig({ ANTIPHON_BUILD_ADAPTER: "sandbox" }).adapters.build).toBe(true);
+    expect(() => readGatewayConfig({ ANTIPHON_BUILD_ADAPTER: "host" })).toThrow(
+      expect.objectContaining({ code: "ANT_CONFIG_INVALID" }),
+    );
   });
 
   it("refuse an impossible number of open runs", () => {

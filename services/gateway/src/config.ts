@@ -7,6 +7,8 @@ import { directoryOf } from "./identity/directory-settings.ts";
 import type { Directory } from "./identity/directory.ts";
 import { oidcOf } from "./identity/oidc-settings.ts";
 import type { OidcConfig } from "./identity/oidc-settings.ts";
+import { adaptersOf } from "./sessions/adapter-settings.ts";
+import type { SessionAdapters } from "./sessions/adapter-settings.ts";
 import type { Person } from "./http/caller-guard.ts";
 
 export interface GatewayConfig {
@@ -32,6 +34,8 @@ export interface GatewayConfig {
    * `fallback` (default): it uses the standard image and records why. `require`: it is refused.
    */
   readonly devcontainer: "fallback" | "require";
+  /** ANTIPHON_BUILD_ADAPTER: how commands of sessions are carried out (sessions/adapter-settings.ts). */
+  readonly adapters: SessionAdapters;
   /** ANTIPHON_PAGE: the folder of a built page. Default: the one of the build that the gateway runs from. */
   readonly page: string | null;
 }
@@ -73,6 +77,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     allowedHosts: hosts,
     openRuns,
     devcontainer,
+    adapters: adaptersOf(env),
     page,
   };
 }

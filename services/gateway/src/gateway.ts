@@ -18,8 +18,10 @@ import type { ReplayController } from "./replays/replay-controller.ts";
 import { deadLetterController } from "./journal/dead-letters.ts";
 import type { DeadLetterController } from "./journal/dead-letters.ts";
 import type { RestoredRun } from "@antiphon/runtime";
-import { CommandSessions } from "./sessions/command-sessions.ts";
-import type { SessionStore } from "./sessions/command-sessions.ts";
+import type { CommandSessions } from "./sessions/command-sessions.ts";
+import { NO_ADAPTERS, type SessionAdapters } from "./sessions/adapter-settings.ts";
+import { openSessions } from "./sessions/open-sessions.ts";
+import type { SessionStore } from "./sessions/session-register.ts";
 import { evidenceReader } from "./evidence/evidence-reader.ts";
 import type { EvidenceReader } from "./evidence/evidence-reader.ts";
 import { journalController } from "./journal/journal-controller.ts";
@@ -71,11 +73,21 @@ export interface Gateway {
   record(body: unknown): Promise<{ replayKey: string }>;
 }
 
+export interface GatewayOptions extends IntakeOptions {
+  /** The work of a session ended early. Default: it is not told. */
+  readonly onFault?: (error: AntiphonError, sessionId: string) => void;
+  readonly adapters?: SessionAdapters;
+  /** The clock of command sessions. */
+  readonly now?: () => number;
+}
+
+const ignored = (): void => undefined;
+
 export function openGateway(
   backend: Backend,
   store: SessionStore,
   newRunId: () => string,
-  options: IntakeOptions = {},
+  options: GatewayOptions = {},
 ): Gateway {
   const list = new RunList(backend);
   const records = async (runId: string): Promise<StoredRecord[]> => {
@@ -97,7 +109,12 @@ export function openGateway(
       return backend.restore(runId, principal);
     },
     rebuild: (runId) => backend.rebuild(runId),
-    sessions: new CommandSessions({ store, intake, guard, backend, now: Date.now }),
+    sessions: openSessions({
+      ...{ store, guard, backend, inspect },
+      adapters: options.adapters ?? NO_ADAPTERS,
+      now: options.now ?? Date.now,
+      onFault: options.onFault ?? ignored,
+    }),
     evidence: evidenceReader(backend, facts),
     deadLetters: deadLetterController(backend, guard),
     journal: journalController(backend),

@@ -13,6 +13,8 @@ import type {
   RepoInspectReply,
   RepoInspectRequest,
   ReplayReport,
+  SessionDeedDone,
+  SessionDeedRequest,
   StoredRecord,
   TaskContract,
 } from "@antiphon/contracts";
@@ -79,6 +81,8 @@ export interface Backend {
   inspect(request: RepoInspectRequest): Promise<Inspected>;
   /** Minutes. `signal`: the caller has gone away. Throws ANT_DIRECTOR_UNAVAILABLE if no Director answers any more. */
   check(request: RepoCheckRequest, signal: AbortSignal): Promise<RepoChecked>;
+  /** Up to minutes. `signal`: this gateway stops. Throws ANT_DIRECTOR_UNAVAILABLE if no Director answers any more. */
+  deed(request: SessionDeedRequest, signal: AbortSignal): Promise<SessionDeedDone>;
   /** Minutes. `signal`: the caller has gone away. Throws ANT_ASSOCIATE_UNAVAILABLE if no Associate answers any more. */
   replay(request: AttemptReplayRequest, signal: AbortSignal): Promise<ReplayReport>;
   hintCancel(runId: string): void;

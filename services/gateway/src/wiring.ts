@@ -1,4 +1,5 @@
 /** Wires the gateway: the HTTP server, the bus and the use cases between them. */
+import type { AntiphonError } from "@antiphon/contracts";
 import { measureBus, measureQueues, openMetrics, uniqueId, VERSION } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./http/event-stream.ts";
@@ -43,6 +44,9 @@ export async function start(
     people: oidc === null ? deciding : ("unknown" as const),
     inspect,
     traces: new RunTraces(bus.tracer),
+    adapters: config.adapters,
+    onFault: ({ code, detail }: AntiphonError, sessionId: string) =>
+      log.warn({ sessionId, code, detail }, "a session's commands wait"),
   };
   const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, options);
   const streams = new EventStreams(backend);
@@ -73,6 +77,7 @@ export async function start(
     async drain() {
       streams.close();
       await server.close();
+      await gateway.sessions.drain();
     },
   };
 }

@@ -22,6 +22,7 @@ import { finishRun, openRun } from "@antiphon/runtime/testing/finished-run";
 import { signRecord } from "../../../runtime/src/process/signing-key.ts";
 import { GatewayClient } from "../../../cli/src/gateway/gateway-client.ts";
 import { checkJournal, type JournalReport } from "../../../cli/src/journal/journal-check.ts";
+import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-settings.ts";
 import { start } from "../../../services/gateway/src/wiring.ts";
 import { run as runProgram, ANTIPHON } from "../../e2e/support/program.ts";
 import { startNats, type NatsServer } from "../../support/nats.ts";
@@ -55,6 +56,7 @@ async function openWorld(): Promise<World> {
     allowedHosts: [],
     openRuns: 10_000,
     devcontainer: "require" as const,
+    adapters: NO_ADAPTERS,
     page: null,
   };
   const startGateway = (): Promise<RunningService> =>

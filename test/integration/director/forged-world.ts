@@ -31,6 +31,7 @@ import { Repositories } from "../../../services/director/src/landing/repositorie
 import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import { directOver } from "../../../services/director/src/wiring.ts";
+import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-settings.ts";
 import { start as startGateway } from "../../../services/gateway/src/wiring.ts";
 import { startRouter } from "../../../services/router/src/wiring.ts";
 import { eventually, startNats } from "../../support/nats.ts";
@@ -91,6 +92,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       allowedHosts: [],
       openRuns: 10_000,
       devcontainer: "require" as const,
+      adapters: NO_ADAPTERS,
       page: null,
     };
     const role = await startGateway(context, settings);

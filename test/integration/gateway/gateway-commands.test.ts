@@ -1,13 +1,12 @@
-/** Contracts v1.3 over HTTP: a real nats-server, Director and gateway. There is no Router: accepted work stays queued. */
+/** Contracts v1.3 over HTTP: a real nats-server, Director and gateway. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BUCKETS, validate } from "@antiphon/contracts";
 import type { SessionEntry, SessionEvent } from "@antiphon/contracts";
 import { createLogger, openKv } from "@antiphon/runtime";
 import { natsBackend } from "../../../services/gateway/src/backend/nats-backend.ts";
 import { openSessionStore } from "../../../services/gateway/src/sessions/session-store.ts";
-import type { SessionStore } from "../../../services/gateway/src/sessions/command-sessions.ts";
+import type { SessionStore } from "../../../services/gateway/src/sessions/session-register.ts";
 import { openGateway } from "../../../services/gateway/src/gateway.ts";
-import { closedRecord } from "../../support/closed-record.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, openWorld } from "./gateway-world.ts";
 import type { World } from "./gateway-world.ts";
@@ -130,26 +129,29 @@ describe("policies", () => {
 });
 
 describe("a command", () => {
-  it("gateway/G6: becomes one run even if it is sent repeatedly, and is completed by that run's end", async () => {
+  it("gateway/G6: is carried out once even if it is sent repeatedly", async () => {
     const session = await open();
-    const before = (await runs()).length;
-    const first = await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Once" });
-    expect(names(first)).toEqual(["CommandAccepted"]);
-    expect(await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Once" })).toEqual(first);
-    const now = (await runs()) as { runId: string }[];
-    expect(now).toHaveLength(before + 1);
-    expect(names(await eventsOf(session))).toEqual(["SessionStatusChanged", "CommandAccepted"]);
+    const before = await runs();
+    const send1 = () => send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Once" });
+    const first = await send1();
+    expect(names(first)).toEqual(["CommandAccepted", "ArtifactAvailable", "CommandCompleted"]);
+    expect(await send1()).toEqual(first);
+    expect(await runs()).toEqual(before);
 
-    const runId = now[0]?.runId ?? "";
-    await world.journal.append(closedRecord(runId));
     const events = await eventsOf(session);
-    expect(names(events).slice(2)).toEqual(["ArtifactAvailable", "CommandCompleted"]);
-    expect(events[2]).toMatchObject({ payload: { kind: "Diff", downloadUri: `/runs/${runId}/evidence` } });
-    expect(events[3]).toMatchObject({
-      payload: { commandId: "Once", outcome: "Failure", errorCode: "ANT_VERIFY_CHECK_FAILED" },
+    expect(events.slice(1)).toEqual(first);
+    expect(events[2]).toMatchObject({
+      payload: { kind: "Diff", inlineText: expect.stringContaining("+b") as string },
     });
-    expect(await eventsOf(session)).toEqual(events);
+    expect(events[3]).toMatchObject({ payload: { commandId: "Once", outcome: "Success" } });
     expect(await eventsOf(session, "?after=3")).toEqual(events.slice(3));
+    const { downloadUri } = events[2]?.payload as { downloadUri: string };
+    const { inlineText } = events[2]?.payload as { inlineText: string };
+    const file = await world.call("GET", downloadUri);
+    expect([file.status, file.text]).toEqual([200, inlineText]);
+    expect(file.headers["content-security-policy"]).toContain("sandbox");
+    const foreign = await world.call("GET", downloadUri.replace(session, await open()));
+    expect([foreign.status, errorOf(foreign).code]).toEqual([404, "ANT_BLOB_MISSING"]);
   });
 
   it.each(["ArtifactAvailable", "CommandCompleted"] as const)(
@@ -157,10 +159,6 @@ describe("a command", () => {
     async (contested) => {
       const session = await open();
       const id = `Contested-${contested}`;
-      await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id });
-      const [run] = (await runs()) as { runId: string }[];
-      await world.journal.append(closedRecord(run?.runId ?? ""));
-
       const store = openSessionStore(world.bus);
       let taken = 0;
       const contest: SessionStore = {
@@ -175,7 +173,9 @@ describe("a command", () => {
       };
       const log = createLogger("test", { level: "silent" });
       const other = openGateway(natsBackend(world.bus, log, 10_000), contest, () => "run_none");
-      await other.sessions.events(session, 0, null);
+      const payload = { repo, patchContent: PATCH };
+      const command = { command: "ApplyPatch", commandId: id, correlation: { sessionId: session }, payload };
+      await other.sessions.command(session, command, "somebody");
       expect(taken).toBeGreaterThan(2);
 
       const events = await eventsOf(session);
@@ -189,17 +189,32 @@ describe("a command", () => {
     },
   );
 
-  it("reports artifact and end once each, even if many read its session at once", async () => {
+  it("reports artifact and end once each, even if many gateways carry the session on at once", async () => {
     const session = await open();
-    await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Watched" });
-    const [run] = (await runs()) as { runId: string }[];
-    await world.journal.append(closedRecord(run?.runId ?? ""));
-    await Promise.all([
-      ...Array.from({ length: 8 }, () => eventsOf(session)),
-      ...Array.from({ length: 8 }, () => send(session, "GetDiff", { repo })),
-    ]);
-    const told = (await eventsOf(session)).filter(({ correlation }) => correlation.commandId === "Watched");
-    expect(names(told)).toEqual(["CommandAccepted", "ArtifactAvailable", "CommandCompleted"]);
+    const log = createLogger("test", { level: "silent" });
+    const gateways = Array.from({ length: 3 }, () =>
+      openGateway(natsBackend(world.bus, log, 10_000), openSessionStore(world.bus), () => "run_none"),
+    );
+    const command = (id: string) => ({
+      ...{ command: "ApplyPatch", commandId: id, correlation: { sessionId: session } },
+      payload: { repo, patchContent: PATCH },
+    });
+    await Promise.all(
+      gateways.flatMap(({ sessions }) => [
+        sessions.command(session, command("Watched"), "somebody"),
+        sessions.events(session, 0, null),
+        sessions.command(session, command("Again"), "somebody"),
+      ]),
+    );
+    await send(session, "GetDiff", { repo });
+    const events = await eventsOf(session);
+    const told = (id: string) => events.filter(({ correlation }) => correlation.commandId === id);
+    const ends = [told("Watched").at(-1), told("Again").at(-1)].map((event) => event?.payload);
+    expect(ends).toContainEqual(expect.objectContaining({ outcome: "Success" }));
+    expect(ends).toContainEqual(expect.objectContaining({ errorCode: "ANT_PATCH_DOES_NOT_APPLY" }));
+    expect(names(events).filter((name) => name === "CommandCompleted")).toHaveLength(3);
+    expect(names(events).filter((name) => name === "ConflictDetected")).toHaveLength(1);
+    await Promise.all(gateways.map(({ sessions }) => sessions.drain()));
   });
 
   it("fails with a code if there is no adapter for it", async () => {

@@ -10,6 +10,7 @@ import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import type { DirectorConfig } from "../../../services/director/src/config.ts";
 import type { GatewayConfig } from "../../../services/gateway/src/config.ts";
 import { OPEN_DIRECTORY } from "../../../services/gateway/src/identity/directory.ts";
+import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-settings.ts";
 import { start } from "../../../services/gateway/src/wiring.ts";
 import { startNats } from "../../support/nats.ts";
 import type { NatsServer, NatsServerOptions } from "../../support/nats.ts";
@@ -76,6 +77,7 @@ export async function openWorld(
           allowedHosts: [],
           openRuns: 10_000,
           devcontainer: "require" as const,
+          adapters: NO_ADAPTERS,
           page: null,
           ...over,
         };

@@ -31,7 +31,12 @@ beforeAll(async () => {
         .get(principal)!
         .subscribe(subject, { callback: (_error, message) => void message.respond("here") });
   };
-  serve("director", "antiphon.v1.rpc.repo.inspect", "antiphon.v1.rpc.repo.check");
+  serve(
+    "director",
+    "antiphon.v1.rpc.repo.inspect",
+    "antiphon.v1.rpc.repo.check",
+    "antiphon.v1.rpc.session.deed",
+  );
   serve("director", ...["contract", "rebuild", "restore"].map((name) => `antiphon.v1.rpc.run.${name}`));
   serve("sandbox-runner", "antiphon.v1.rpc.sandbox.run", "antiphon.v1.rpc.sandbox.images");
   serve("egress", "antiphon.v1.rpc.egress.open", "antiphon.v1.rpc.egress.close.n1");

@@ -12,7 +12,7 @@ import type { DirectorConfig } from "../../../services/director/src/config.ts";
 import { directOver } from "../../../services/director/src/wiring.ts";
 import { associateOver } from "../../../services/associate/src/wiring.ts";
 import { natsBackend } from "../../../services/gateway/src/backend/nats-backend.ts";
-import type { SessionStore } from "../../../services/gateway/src/sessions/command-sessions.ts";
+import type { SessionStore } from "../../../services/gateway/src/sessions/session-register.ts";
 import { LOCAL } from "../../../services/gateway/src/policy/built-in-policies.ts";
 import { openGateway, type Gateway } from "../../../services/gateway/src/gateway.ts";
 import { startRouter } from "../../../services/router/src/wiring.ts";
@@ -31,6 +31,8 @@ import { startRunner, type ContainerLife } from "./sim-runner.ts";
 const NO_SESSIONS: SessionStore = {
   write: () => Promise.reject(new Error("no sessions in the simulation")),
   read: () => Promise.resolve(null),
+  claim: () => Promise.resolve(false),
+  claims: () => Promise.resolve([]),
   policies: () => Promise.resolve(LOCAL),
 };
 

@@ -13,6 +13,8 @@ export interface Place {
   read(name: string): Promise<string | null>;
   /** The names of the files directly in it and of those one level below, as `name` and `directory/name`. */
   readonly names: readonly string[];
+  /** The paths of all files below it. */
+  readonly paths: readonly string[];
 }
 
 /** What a probe found. `command` texts run in the place's directory. */
@@ -63,14 +65,13 @@ export const isFilled = (value: unknown): boolean => Object.keys(recordOf(value)
 /** A place in a listing. */
 export function placeOf(directory: string, listing: readonly string[], read: ReadText): Place {
   const prefix = directory === "" ? "" : `${directory}/`;
-  const names = listing
-    .filter((path) => path.startsWith(prefix))
-    .map((path) => path.slice(prefix.length))
-    .filter((name) => name.split("/").length <= 2);
+  const paths = listing.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+  const names = paths.filter((path) => path.split("/").length <= 2);
   const known = new Set(names);
   return {
     directory,
     names,
+    paths,
     has: (name) => known.has(name),
     read: async (name) => (known.has(name) ? read(`${prefix}${name}`) : null),
   };

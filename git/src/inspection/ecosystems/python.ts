@@ -14,9 +14,13 @@ const OWN_POETRY =
 /** Many projects that are tested with pytest do not say so in a file; one that does gets the version it names. */
 const PYTEST = "python3 -c 'import pytest' 2>/dev/null || pip install pytest";
 
-/** Requirements of the project itself and of its tests. */
-const REQUIREMENTS =
-  /^(requirements|requirements[-_.](dev|develop|development|test|tests|testing|ci)|(dev|test|tests)[-_]requirements|requirements\/(base|main|dev|test|tests|testing|ci))\.txt$/;
+/** Requirements of the project itself. */
+const OWN_REQUIREMENTS = /^(requirements|requirements\/(base|main))\.txt$/;
+/** Requirements of its tests, the fitting ones first: those of developers pin tools that may contradict the project. */
+const TEST_REQUIREMENTS = [
+  /^(requirements[-_.](tests?|testing|ci)|tests?[-_]requirements|requirements\/(tests?|testing|ci)|(tests?|testing)\/requirements)\.txt$/,
+  /^(requirements[-_.](dev|develop|development)|dev[-_]requirements|requirements\/dev)\.txt$/,
+];
 /** Extras that people give the dependencies of their tests. */
 const TEST_EXTRAS = ["test", "tests", "testing", "dev"];
 
@@ -48,7 +52,7 @@ async function manager(place: Place): Promise<Pick<Finding, "because" | "command
   const [first] = wanted;
   if (first === undefined) return null;
   const install = `pip install ${wanted.map(({ argument }) => argument).join(" ")}`;
-  return by(first.because, ...(place.names.some(isTest) ? [PYTEST] : []), install);
+  return by(first.because, ...(place.paths.some(isTest) ? [PYTEST] : []), install);
 }
 
 function isTest(name: string): boolean {
@@ -65,7 +69,9 @@ interface Wanted {
 }
 
 async function requirements(place: Place): Promise<Wanted | null> {
-  const files = place.names.filter((name) => REQUIREMENTS.test(name));
+  const among = (form: RegExp): string[] => place.names.filter((name) => form.test(name));
+  const forTests = TEST_REQUIREMENTS.map(among).find((files) => files.length > 0) ?? [];
+  const files = [...among(OWN_REQUIREMENTS), ...forTests];
   const texts = await Promise.all(files.map((name) => place.read(name)));
   const filled = files.filter((_, i) => /^[ \t]*[^#\s]/m.test(texts[i] ?? ""));
   const [first] = filled;

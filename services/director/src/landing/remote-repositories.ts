@@ -16,11 +16,13 @@ import {
 } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
 import {
+  copyCommit,
   missingCommits,
   Mirrors,
   packOf,
   pushRef,
   unpackInto,
+  type LandingOutcome,
   type RemoteAccess,
   type Repo,
 } from "@antiphon/git";
@@ -31,6 +33,13 @@ export interface RemoteSettings {
   /** Directory of the copies. */
   readonly directory: string;
   readonly access: RemoteAccess;
+}
+
+/** One compare-and-set of a branch. `old` null: the branch must not exist. */
+export interface RefMove {
+  readonly ref: string;
+  readonly next: string;
+  readonly old: string | null;
 }
 
 export const NO_REMOTES: RemoteSettings = { prefixes: [], directory: "/nonexistent", access: {} };
@@ -113,11 +122,24 @@ export class RemoteRepositories {
     return this.#mirrors.tip(url, ref);
   }
 
+  /** Pushes a commit of a repository beside the Director to the remote that it names. */
+  async send(url: string, from: Repo, move: RefMove): Promise<LandingOutcome> {
+    const repo = await this.fresh(url);
+    if ((await missingCommits(repo, [move.next])).length > 0) await copyCommit(from, repo, move.next);
+    return pushRef(this.#mirrors, url, repo, move);
+  }
+
+  /** Pushes a commit that the copy has or that is kept. */
+  async push(url: string, move: RefMove): Promise<LandingOutcome> {
+    const { next, old } = move;
+    const repo = await this.open(url, old === null ? [next] : [next, old]);
+    if ((await missingCommits(repo, [next])).length > 0)
+      throw new AntiphonError("ANT_LANDING_COMMIT_GONE", `${next} is neither at ${url} nor kept`);
+    return pushRef(this.#mirrors, url, repo, move);
+  }
+
   async land(url: string, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
-    const repo = await this.open(url, previous === null ? [commit] : [commit, previous]);
-    if ((await missingCommits(repo, [commit])).length > 0)
-      throw new AntiphonError("ANT_LANDING_COMMIT_GONE", `${commit} is neither at ${url} nor kept`);
-    const outcome = await pushRef(this.#mirrors, url, repo, { ref, next: commit, old: previous });
+    const outcome = await this.push(url, { ref, next: commit, old: previous });
     if (outcome.kind !== "moved") return { kind: "landed", ref, commit, previous };
     const message = `${ref} is at ${outcome.actual ?? "nothing"} instead of ${previous ?? "nothing"}`;
     return { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message };

@@ -42,6 +42,7 @@ import {
   protectionOf,
   refuseLfsOf,
   replayCommits,
+  rewriteRef,
   servedPlaces,
   strongerChance,
   tipOf,
@@ -56,7 +57,7 @@ import {
 } from "@antiphon/git";
 import { breachOf } from "../verification/policy-bounds.ts";
 import { outsideOf } from "../verification/task-files.ts";
-import { NO_REMOTES, RemoteRepositories } from "./remote-repositories.ts";
+import { NO_REMOTES, RemoteRepositories, type RefMove } from "./remote-repositories.ts";
 import type {
   AppliedChange,
   CandidateOutcome,
@@ -128,7 +129,7 @@ export class Repositories implements RepositoryPort {
     const url = this.#remotes.urlOf(request.repo);
     if (url === null && request.confined === true && this.#roots === null)
       throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
-    const opened = url === null ? await this.#open(request.repo) : await this.#remotes.fresh(url);
+    const opened = url === null ? await this.open(request.repo) : await this.#remotes.fresh(url);
     const inspection = await inspectRepo(opened, {
       ...(request.base_ref === undefined ? {} : { baseRef: request.base_ref }),
       ...(request.land_on === undefined ? {} : { landOn: request.land_on }),
@@ -154,7 +155,7 @@ export class Repositories implements RepositoryPort {
   }
 
   /** `commits`: those that the caller is about to read. */
-  async #open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
+  async open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
     const url = this.#remotes.urlOf(repo);
     if (url !== null) return this.#remotes.open(url, commits);
     const opened = await openServed(repo.path, this.#roots);
@@ -170,7 +171,7 @@ export class Repositories implements RepositoryPort {
 
   /** The files of a commit, for decisions by names and small texts. */
   async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
-    return commitFiles(await this.#open(repo, [commit]), commit);
+    return commitFiles(await this.open(repo, [commit]), commit);
   }
 
   async exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
@@ -182,7 +183,7 @@ export class Repositories implements RepositoryPort {
   }
 
   async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
-    const opened = await this.#open(repo, [commit]);
+    const opened = await this.open(repo, [commit]);
     const { tree, tar, bytes, files, gitlinks, hasAttributes } = await exportTree(opened, commit);
     const object = `tree-${tree}.tar`;
     await this.#store(object, tar);
@@ -204,7 +205,7 @@ export class Repositories implements RepositoryPort {
     const key = JSON.stringify([base.repo.path, commit, commits, branch]);
     return remembered(this.#histories, key, async () => {
       const { sizes } = await this.#base(base.repo, commit);
-      const opened = await this.#open(base.repo, [commit]);
+      const opened = await this.open(base.repo, [commit]);
       const history = await exportHistory(opened, commit, { commits, branch, sizes });
       if (history === null) return null;
       const object = `history-${commit}-${shortDigest(history.tar)}.tar`;
@@ -214,20 +215,20 @@ export class Repositories implements RepositoryPort {
   }
 
   async texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const files = await commitFiles(await this.#open(repo, [commit]), commit);
+    const files = await commitFiles(await this.open(repo, [commit]), commit);
     const links = files.links;
     return files.readAll(paths.filter((path) => files.id(path) !== null && !links.has(path)));
   }
 
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
-    const files = await commitFiles(await this.#open(repo, [commit]), commit);
+    const files = await commitFiles(await this.open(repo, [commit]), commit);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
     return check === null ? [] : [check];
   }
 
   async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
     const commits = [...new Set([rules.base, head])];
-    const opened = await this.#open(repo, commits);
+    const opened = await this.open(repo, commits);
     const guarded = await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules)));
     const guards = guarded.flatMap((one) => one.guards);
     const { scope, grants } = rules;
@@ -283,7 +284,7 @@ export class Repositories implements RepositoryPort {
     { grants, opened }: { readonly grants: readonly string[]; readonly opened: ReadonlySet<string> },
   ): Promise<readonly string[]> {
     if (opened.size === 0) return [];
-    const found = await this.#open(repo, [head]);
+    const found = await this.open(repo, [head]);
     return openedFiles(files, opened, guards, grants, (words) => filesWith(found, head, words));
   }
 
@@ -304,7 +305,7 @@ export class Repositories implements RepositoryPort {
   async commit(repo: RepoRef, { parent, candidate, message, trailers, at }: NewCommit): Promise<string> {
     const { tree, objects } = candidate;
     const signer = this.#signer;
-    const opened = await this.#open(repo, [parent]);
+    const opened = await this.open(repo, [parent]);
     const built = await buildCommit(opened, { parent, tree, objects, message, trailers, at, signer });
     if (this.#remotes.urlOf(repo) !== null) await this.#remotes.keep(opened, built, parent);
     return built;
@@ -313,7 +314,16 @@ export class Repositories implements RepositoryPort {
   async land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
     const url = this.#remotes.urlOf(repo);
     if (url !== null) return this.#remotes.land(url, ref, commit, previous);
-    const opened = await this.#open(repo);
+    return this.moveBranch(repo, { ref, next: commit, old: previous });
+  }
+
+  /** Moves a branch of a repository beside the Director, and the work tree that has it checked out. */
+  async moveBranch(
+    repo: RepoRef,
+    { ref, next: commit, old: previous }: RefMove,
+    rewrites = false,
+  ): Promise<LandingBody> {
+    const opened = await this.open(repo);
     const move = previous === null ? null : { ref, from: previous, to: commit };
     if (move !== null) {
       await this.#requireServedFiles(opened, ref);
@@ -321,7 +331,10 @@ export class Repositories implements RepositoryPort {
       if (files.kind === "refused" && (await tipOf(opened, ref)) === previous)
         return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
     }
-    const outcome = await landRef(opened, ref, commit, previous);
+    const outcome =
+      rewrites && previous !== null
+        ? await rewriteRef(opened, ref, commit, previous)
+        : await landRef(opened, ref, commit, previous);
     if (outcome.kind === "moved") {
       const message = `${ref} is at ${outcome.actual ?? "nothing"} instead of ${previous ?? "nothing"}`;
       return { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message };
@@ -345,7 +358,7 @@ export class Repositories implements RepositoryPort {
   }
 
   async replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
-    const opened = await this.#open(repo, [from, to, head]);
+    const opened = await this.open(repo, [from, to, head]);
     const outcome = await replayCommits(opened, {
       from,
       to,
@@ -359,7 +372,7 @@ export class Repositories implements RepositoryPort {
 
   async tip(repo: RepoRef, ref: string): Promise<string | null> {
     const url = this.#remotes.urlOf(repo);
-    return url === null ? tipOf(await this.#open(repo), ref) : this.#remotes.tip(url, ref);
+    return url === null ? tipOf(await this.open(repo), ref) : this.#remotes.tip(url, ref);
   }
 
   /** A branch may be checked out in a linked work tree, which may lie anywhere. */

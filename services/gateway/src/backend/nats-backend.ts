@@ -28,6 +28,7 @@ import type { Bus, Logger } from "@antiphon/runtime";
 import { ROLES } from "@antiphon/contracts/roles";
 import { askForReplay } from "./attempt-replay.ts";
 import { askForCheck } from "./repo-check.ts";
+import { askForDeed } from "./session-deed.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 import { within } from "../http/deadline.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
@@ -104,6 +105,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
         INSPECT_MS,
       ),
     check: (request, signal) => askForCheck(bus, request, signal),
+    deed: (request, signal) => askForDeed(bus, request, signal),
     replay: (request, signal) => askForReplay(bus, request, signal),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
     onOutput: (runId, hear) =>

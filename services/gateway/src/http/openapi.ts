@@ -41,6 +41,7 @@ export const ROUTES: readonly Route[] = [
     "Command",
   ),
   route("get", "/sessions/{id}/events", "The events that answer a session's commands, in order", 200),
+  route("get", "/sessions/{id}/artifacts/{name}", "The bytes of a session's artifact", 200, "text/plain"),
   route(
     "post",
     "/intents",

@@ -1,7 +1,7 @@
 // The routes: they read the parameters of a request, call a use case and send its answer.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { malformed } from "./malformed.ts";
 import { openApi } from "./openapi.ts";
 import { recordJson } from "./sse-frame.ts";
@@ -65,6 +65,18 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions }: Ro
       return { events: await gateway.sessions.events(ownSession(request), Number(after), agent) };
     },
   );
+  server.get<Params<"id" | "name">>("/sessions/:id/artifacts/:name", async (request, reply) => {
+    const blob = await gateway.sessions.artifact(ownSession(request), request.params.name);
+    return sendFile(reply, await backend.file(blob));
+  });
+}
+
+/** A browser shows or saves an agent's file as text and never runs it in the gateway's origin. */
+function sendFile(reply: FastifyReply, bytes: Buffer): FastifyReply {
+  return reply
+    .type("text/plain; charset=utf-8")
+    .header("content-security-policy", "sandbox; default-src 'none'")
+    .send(bytes);
 }
 
 /** A session token gives access to its own session only. */
@@ -195,11 +207,7 @@ function addEvidence(server: FastifyInstance, gateway: Gateway): void {
       addressOf(request),
       request.params["*"],
     );
-    // A browser shows or saves an agent's file as text and never runs it in the gateway's origin.
-    return reply
-      .type("text/plain; charset=utf-8")
-      .header("content-security-policy", "sandbox; default-src 'none'")
-      .send(bytes);
+    return sendFile(reply, bytes);
   });
 }
 

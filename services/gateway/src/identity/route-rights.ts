@@ -9,6 +9,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "POST /sessions": ["read"],
   "POST /sessions/:id/commands": ["submit"],
   "GET /sessions/:id/events": ["read"],
+  "GET /sessions/:id/artifacts/:name": ["read"],
   "POST /intents": ["submit"],
   "GET /intents/:id": ["read"],
   "POST /intents/:id/run": ["submit"],

@@ -3,7 +3,7 @@ import type { Command, PolicyProfile, SessionConfig, SessionEntry } from "@antip
 import { judgeCommand } from "./command-policy.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
-import { pastCommands } from "./session-log.ts";
+import { pastCommands, workspaceIn } from "./session-log.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { locate, placesOf } from "../intents/repository-place.ts";
@@ -38,7 +38,8 @@ export class CommandDecision {
     const { globalLimits } = policies;
     const held = profilesFor(policies, places, this.#principal).map(({ profile }) => profile);
     const profiles: PolicyProfile[] = [config.policy, ...held];
-    const input = { profiles, globalLimits, past: pastCommands(entries), now: this.#parts.now() };
+    const past = pastCommands(entries);
+    const input = { profiles, globalLimits, past, workspace: workspaceIn(entries), now: this.#parts.now() };
     const verdict = judgeCommand(this.#command, input);
     if (verdict.kind !== "allowed" || this.#counted) return verdict;
     const throttle = guard.takeCommand(this.#principal, profiles, globalLimits);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Command, CommandName, PolicyProfile, RateLimits } from "@antiphon/contracts";
+import type { Command, CommandName, PolicyProfile, RateLimits, SessionWorkspace } from "@antiphon/contracts";
 import { judgeCommand } from "./command-policy.ts";
 import type { PastCommand } from "./command-policy.ts";
 
@@ -11,6 +11,16 @@ const PROFILE: PolicyProfile = {
   requireTestsBeforePush: false,
   requireApprovalForPush: false,
   allowedWorkItemTransitions: ["in review"],
+};
+
+const WORKSPACE: SessionWorkspace = {
+  branch: "refs/heads/topic",
+  base: "a".repeat(40),
+  head: "a".repeat(40),
+  tree: "b".repeat(40),
+  work: null,
+  tested: null,
+  pushed: null,
 };
 
 const command = (name: CommandName, payload: unknown, agent?: string): Command =>
@@ -32,11 +42,13 @@ function rule(
   profile: Partial<PolicyProfile> = {},
   history: PastCommand[] = [],
   globalLimits: RateLimits = {},
+  workspace: SessionWorkspace | null = null,
 ): string {
   const verdict = judgeCommand(one, {
     profiles: [{ ...PROFILE, ...profile }],
     globalLimits,
     past: history,
+    workspace,
     now: NOW,
   });
   return verdict.kind === "allowed" ? "allowed" : `${verdict.kind} ${verdict.policyRule}`;
@@ -60,21 +72,33 @@ describe("a policy profile", () => {
     expect(rule(push("maintenance"))).toBe("allowed");
   });
 
-  it("forbids a push without tests, or after an untested change", () => {
+  it("forbids a push without tests, or of another tree than the tested one", () => {
     const strict = { requireTestsBeforePush: true };
-    const failed = { ...past("RunTests", 5), outcome: "Failure" as const };
-    expect(rule(push("topic"), strict)).toBe("rejected requireTestsBeforePush");
-    expect(rule(push("topic"), strict, [failed])).toBe("rejected requireTestsBeforePush");
-    expect(rule(push("topic"), strict, [past("RunTests", 9), past("Commit", 5)])).toBe(
+    const tested = (tree: string): SessionWorkspace => ({ ...WORKSPACE, tested: tree });
+    const verdict = (history: PastCommand[], workspace: SessionWorkspace | null) =>
+      rule(push("topic"), strict, history, {}, workspace);
+    expect(verdict([], null)).toBe("rejected requireTestsBeforePush");
+    expect(verdict([past("RunTests", 5)], WORKSPACE)).toBe("rejected requireTestsBeforePush");
+    expect(verdict([past("RunTests", 9)], tested("c".repeat(40)))).toBe("rejected requireTestsBeforePush");
+    expect(verdict([past("RunTests", 9), past("Commit", 5)], tested(WORKSPACE.tree))).toBe("allowed");
+    const going = { ...past("Commit", 5), outcome: null };
+    expect(verdict([past("RunTests", 9), going], tested(WORKSPACE.tree))).toBe(
       "rejected requireTestsBeforePush",
     );
-    expect(rule(push("topic"), strict, [past("Commit", 9), past("RunTests", 5)])).toBe("allowed");
+  });
+
+  it("forbids a branch with a protected name", () => {
+    const create = (branchName: string) => command("CreateBranch", { repo: REPO, branchName });
+    expect(rule(create("main"))).toBe("rejected protectedBranches");
+    expect(rule(create("topic"), { requireApprovalForPush: true })).toBe("allowed");
   });
 
   it("forbids a push without an approval", () => {
     const strict = { requireApprovalForPush: true };
     expect(rule(push("topic"), strict)).toBe("rejected requireApprovalForPush");
     expect(rule(push("topic"), strict, [past("RequestApproval", 5)])).toBe("allowed");
+    const changed = [past("RequestApproval", 9), past("Commit", 5)];
+    expect(rule(push("topic"), strict, changed)).toBe("rejected requireApprovalForPush");
   });
 
   it("limits the files of a commit and of a patch", () => {
@@ -105,6 +129,7 @@ describe("limits", () => {
       profiles: [{ ...PROFILE, limits }],
       globalLimits: {},
       past: two,
+      workspace: null,
       now: NOW,
     });
     expect(verdict).toMatchObject({ retryAt: NOW + 10_000 });

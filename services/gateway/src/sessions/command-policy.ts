@@ -1,6 +1,6 @@
 // Decides whether a session's command may be dispatched (seed 004: enforced before dispatch). A limit counts only
 // accepted commands of the session, regardless of the agent that the caller names. Pure: the clock is an argument.
-import type { Command, CommandName, PolicyProfile, RateLimits } from "@antiphon/contracts";
+import type { Command, CommandName, PolicyProfile, RateLimits, SessionWorkspace } from "@antiphon/contracts";
 import { commandDeed } from "./command-deed.ts";
 import { judgeDeed } from "../policy/policy.ts";
 
@@ -18,6 +18,8 @@ export interface PolicyInput {
   readonly globalLimits: RateLimits;
   /** The commands accepted in this session, oldest first. */
   readonly past: readonly PastCommand[];
+  /** What the completed commands have made; null: nothing. */
+  readonly workspace: SessionWorkspace | null;
   readonly now: number;
 }
 
@@ -30,8 +32,8 @@ export type PolicyVerdict =
 const MINUTE = 60_000;
 
 export function judgeCommand(command: Command, input: PolicyInput): PolicyVerdict {
-  const { profiles, globalLimits, past } = input;
-  const deed = commandDeed(command, past);
+  const { profiles, globalLimits, past, workspace } = input;
+  const deed = commandDeed(command, past, workspace);
   for (const profile of profiles) {
     const refusal = judgeDeed(deed, profile);
     if (refusal !== null) return { kind: "rejected", policyRule: refusal.rule, reason: refusal.reason };

@@ -1,7 +1,7 @@
 // Sessions of Contracts v1.3: they take commands, apply the policy and answer with events.
 //
 // Lifecycle of a command: judged -> rejected, or accepted -> carried out -> completed. Each step is an entry of the
-// session's log, a row of registers that are written once, so any gateway can take the next step. The next request
+// session's log, a row of registers that are written once, so any gateway can take the next step (session-work.ts). The next request
 // about a session continues its accepted commands. A session is bound to the repository it was opened with, by location:
 // a command about another repository is rejected, without revealing whether that one exists.
 //
@@ -10,55 +10,35 @@
 //     written once, a session cannot bring a policy of its own, and a command id that is sent again gets the same answer.
 import { AntiphonError, limits, validate } from "@antiphon/contracts";
 import type {
+  BlobRef,
   Command,
-  Correlation,
   PolicyConfig,
   PolicyProfile,
   SessionConfig,
   SessionEntry,
   SessionEvent,
 } from "@antiphon/contracts";
-import { factsOf } from "@antiphon/run";
-import { planCommand } from "./command-plan.ts";
 import { CommandDecision } from "./command-decision.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
 import { malformed } from "../http/malformed.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
-import { eventsFor, isDecided, isTold, pendingCommands } from "./session-log.ts";
-import type { PendingCommand } from "./session-log.ts";
-import type { IntentIntake } from "../intents/intent-intake.ts";
+import { eventsFor, isDecided } from "./session-log.ts";
+import type { SessionRegister, SessionStore } from "./session-register.ts";
+import type { SessionWork } from "./session-work.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { locate, placeOf, placesOf } from "../intents/repository-place.ts";
 import type { RepositoryPlace } from "../intents/repository-place.ts";
-import { speakerOf } from "./session-binding.ts";
 import type { SessionBinding } from "./session-binding.ts";
 
-export interface SessionLog {
-  readonly config: SessionConfig;
-  readonly entries: readonly SessionEntry[];
-}
-
-/** Each session is a row of write-once registers; register 0 is its configuration. */
-export interface SessionStore {
-  /** False: the register is already written. */
-  write(sessionId: string, register: number, document: SessionConfig | SessionEntry): Promise<boolean>;
-  read(sessionId: string): Promise<SessionLog | null>;
-  policies(): Promise<PolicyConfig>;
-}
-
 interface Parts {
-  readonly store: SessionStore;
-  readonly intake: IntentIntake;
+  readonly store: Pick<SessionStore, "write">;
+  readonly register: SessionRegister;
+  readonly work: SessionWork;
   readonly guard: PolicyGuard;
-  readonly backend: Pick<Backend, "inspect" | "read">;
+  readonly backend: Pick<Backend, "inspect">;
   now(): number;
 }
-
-/** An event without its sequence and time. */
-type Said = Pick<SessionEvent, "event" | "payload">;
-/** An event that reports the result of an accepted command. */
-type Outcome = Said & { event: "ArtifactAvailable" | "CommandCompleted" };
 
 export class CommandSessions {
   readonly #parts: Parts;
@@ -86,7 +66,7 @@ export class CommandSessions {
       agentProfile,
     };
     await this.#parts.store.write(sessionId, 0, config);
-    await this.#say(
+    await this.#parts.register.say(
       sessionId,
       [],
       { sessionId },
@@ -105,7 +85,7 @@ export class CommandSessions {
 
   /** The repository and policy the session is bound to. @throws AntiphonError ANT_SESSION_NOT_FOUND */
   async binding(sessionId: string, owner: string): Promise<SessionBinding> {
-    const { config } = await this.#log(sessionId);
+    const { config } = await this.#parts.register.read(sessionId);
     return { sessionId, owner, repo: config.repo.path, policy: config.policy };
   }
 
@@ -118,21 +98,36 @@ export class CommandSessions {
       const message = `/correlation/sessionId: must be ${sessionId}, the session it is sent to`;
       throw new AntiphonError("ANT_CONTRACT_INVALID", message, { data: { path: "/correlation/sessionId" } });
     }
-    const first = await this.#log(sessionId);
+    const first = await this.#parts.register.read(sessionId);
     if (!isDecided(first.entries, command.commandId)) {
       const decision = new CommandDecision(this.#parts, command, principal);
       for (;;) {
-        const { config, entries } = await this.#log(sessionId);
+        const { config, entries } = await this.#parts.register.read(sessionId);
         if (isDecided(entries, command.commandId)) break; // gateway/G6
         if (await this.#decide(entries, command, principal, await decision.verdict(config, entries))) break; // gateway/G6
       }
     }
-    const entries = await this.#carryOn(sessionId);
+    await atMost(limits.sessionAnswerMs, this.#parts.work.start(sessionId));
+    const { entries } = await this.#parts.register.read(sessionId);
     return eventsFor(entries, 0, null).filter((event) => event.correlation.commandId === command.commandId);
   }
 
   async events(sessionId: string, after: number, agent: string | null): Promise<SessionEvent[]> {
-    return eventsFor(await this.#carryOn(sessionId), after, agent);
+    const { entries } = await this.#parts.register.read(sessionId);
+    void this.#parts.work.start(sessionId);
+    return eventsFor(entries, after, agent);
+  }
+
+  /** The stored bytes of one of the session's artifacts. @throws AntiphonError ANT_BLOB_MISSING */
+  async artifact(sessionId: string, name: string): Promise<BlobRef> {
+    const { entries } = await this.#parts.register.read(sessionId);
+    const found = entries.find(({ artifact }) => artifact?.name === name)?.artifact;
+    if (found !== undefined) return found;
+    throw new AntiphonError("ANT_BLOB_MISSING", `the session has no artifact ${name.slice(0, 80)}`);
+  }
+
+  drain(): Promise<void> {
+    return this.#parts.work.drain();
   }
 
   /** False: the log has grown meanwhile, so the command must be judged again. */
@@ -146,7 +141,7 @@ export class CommandSessions {
     const { sessionId } = command.correlation;
     const about = { ...command.correlation, commandId };
     if (verdict.kind === "allowed")
-      return this.#say(
+      return this.#parts.register.say(
         sessionId,
         entries,
         about,
@@ -157,98 +152,24 @@ export class CommandSessions {
     if (verdict.kind === "throttled") {
       const retryAfter = new Date(verdict.retryAt).toISOString();
       const payload = { scope: verdict.policyRule, retryAfter };
-      if (!(await this.#say(sessionId, log, about, { event: "Throttled", payload }))) return false;
-      log = (await this.#log(sessionId)).entries;
+      if (!(await this.#parts.register.say(sessionId, log, about, { event: "Throttled", payload })))
+        return false;
+      log = (await this.#parts.register.read(sessionId)).entries;
     }
     const { reason, policyRule } = verdict;
     const payload = { commandId, reason, policyRule };
-    return this.#say(sessionId, log, about, { event: "CommandRejected", payload });
+    return this.#parts.register.say(sessionId, log, about, { event: "CommandRejected", payload });
   }
+}
 
-  /** Dispatches accepted commands and completes those whose run has ended. Every step may safely be repeated. */
-  async #carryOn(sessionId: string): Promise<readonly SessionEntry[]> {
-    const { config, entries: known } = await this.#log(sessionId);
-    let entries = known;
-    for (const pending of pendingCommands(entries)) {
-      const { command } = pending;
-      const about = { ...command.correlation, commandId: command.commandId };
-      for (const one of await this.#outcome(config, pending)) {
-        // Another gateway may take the register first, so the log is read again until it contains this event.
-        while (!isTold(entries, command.commandId, one.event)) {
-          await this.#say(sessionId, entries, about, one);
-          entries = (await this.#log(sessionId)).entries;
-        }
-      }
-    }
-    return entries;
-  }
-
-  /** The result events of an accepted command; empty: it is still running. */
-  async #outcome(config: SessionConfig, { command, principal }: PendingCommand): Promise<Outcome[]> {
-    const { commandId } = command;
-    const completed = (outcome: "Success" | "Failure", message: string, errorCode?: string): Outcome => ({
-      event: "CommandCompleted",
-      payload: { commandId, outcome, message, ...(errorCode === undefined ? {} : { errorCode }) },
-    });
-    const plan = planCommand(command, config.repo);
-    if (plan.kind === "unavailable") return [completed("Failure", plan.message, "ANT_ADAPTER_UNAVAILABLE")];
-    try {
-      const { sessionId, repo, policy } = config;
-      const owner = principal ?? speakerOf(config);
-      const session = { sessionId, owner, repo: repo.path, policy };
-      const caller = { principal: owner, session, accepted: true };
-      const { intentId } = await this.#parts.intake.create(plan.intent, caller);
-      const { runId } = await this.#parts.intake.run(intentId, {
-        ...caller,
-        key: commandId,
-        body: undefined,
-      });
-      const { closed } = factsOf(await this.#parts.backend.read(runId));
-      if (closed === null) return [];
-      const { status, code, message } = closed;
-      const downloadUri = `/runs/${runId}/evidence`;
-      const artifact: Outcome = {
-        event: "ArtifactAvailable",
-        payload: { commandId, kind: plan.artifact, downloadUri },
-      };
-      return status === "succeeded"
-        ? [artifact, completed("Success", message)]
-        : [artifact, completed("Failure", message, code ?? undefined)];
-    } catch (error) {
-      if (!(error instanceof AntiphonError) || error.disposition === "retry") throw error;
-      return [completed("Failure", error.detail, error.code)];
-    }
-  }
-
-  async #log(sessionId: string): Promise<SessionLog> {
-    const log = await this.#parts.store.read(sessionId);
-    if (log === null) throw new AntiphonError("ANT_SESSION_NOT_FOUND", `there is no session ${sessionId}`);
-    return log;
-  }
-
-  #say(
-    sessionId: string,
-    entries: readonly SessionEntry[],
-    correlation: Correlation,
-    { event, payload }: Said,
-    about: { command: Command; principal: string } | { command: null } = { command: null },
-  ): Promise<boolean> {
-    const sequence = entries.length + 1;
-    if (sequence > limits.sessionEvents) {
-      const message = `the session has ${limits.sessionEvents} events, which is the limit; open another session`;
-      throw new AntiphonError("ANT_CONTRACT_LIMIT", message, { data: { limit: limits.sessionEvents } });
-    }
-    const at = new Date(this.#parts.now()).toISOString();
-    const told = {
-      sequence,
-      eventId: `${sessionId}-${sequence}`,
-      at,
-      correlation,
-      event,
-      payload,
-    } as SessionEvent;
-    return this.#parts.store.write(sessionId, sequence, { v: 1, event: told, ...about });
-  }
+/** Waits for work that goes on by itself. */
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const bound = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, bound]);
+  clearTimeout(timer);
 }
 
 /** gateway/G6: only a profile of the deployment; hasOwn excludes names such as `__proto__`. */

@@ -1,5 +1,5 @@
 // Reads a session's state from the entries of its log, which are in order and without gaps. Pure.
-import type { Command, SessionEntry, SessionEvent } from "@antiphon/contracts";
+import type { Command, SessionEntry, SessionEvent, SessionWorkspace } from "@antiphon/contracts";
 import type { PastCommand } from "./command-policy.ts";
 
 type Named<N extends SessionEvent["event"]> = Extract<SessionEvent, { event: N }>;
@@ -26,23 +26,33 @@ export interface PendingCommand {
   readonly command: Command;
   /** The sender; null: an old entry, which did not record it. */
   readonly principal: string | null;
+  /** When it was accepted. */
+  readonly at: string;
 }
 
-/** Accepted commands that are not completed. */
+/** Accepted commands that are not completed, oldest first. */
 export function pendingCommands(entries: readonly SessionEntry[]): PendingCommand[] {
-  return entries.flatMap(({ command, principal = null }) =>
-    command === null || completionOf(entries, command.commandId) !== null ? [] : [{ command, principal }],
+  return entries.flatMap(({ event, command, principal = null }) =>
+    command === null || completionOf(entries, command.commandId) !== null
+      ? []
+      : [{ command, principal, at: event.at }],
   );
 }
 
-/** Whether an event of that name is already recorded for a command, or no longer needed because it is completed. */
-export function isTold(
-  entries: readonly SessionEntry[],
-  commandId: string,
-  name: "ArtifactAvailable" | "CommandCompleted",
-): boolean {
+const DECISIONS: readonly SessionEvent["event"][] = ["CommandAccepted", "CommandRejected", "Throttled"];
+
+/** Whether the `i`-th event that answers a command is recorded, or no longer needed because the command is completed. */
+export function isTold(entries: readonly SessionEntry[], commandId: string, i: number): boolean {
   if (completionOf(entries, commandId) !== null) return true;
-  return entries.some(({ event }) => isNamed(event, name) && event.payload.commandId === commandId);
+  const told = entries.filter(
+    ({ event }) => event.correlation.commandId === commandId && !DECISIONS.includes(event.event),
+  );
+  return told.length > i;
+}
+
+/** What the completed commands have made. Null: none has worked on the repository. */
+export function workspaceIn(entries: readonly SessionEntry[]): SessionWorkspace | null {
+  return entries.findLast(({ workspace }) => workspace !== undefined)?.workspace ?? null;
 }
 
 export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {

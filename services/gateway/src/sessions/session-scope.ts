@@ -17,6 +17,7 @@ declare module "fastify" {
 const IN_SCOPE: ReadonlySet<string> = new Set([
   "POST /sessions/:id/commands",
   "GET /sessions/:id/events",
+  "GET /sessions/:id/artifacts/:name",
   "POST /intents",
   "GET /intents/:id",
   "POST /intents/:id/run",

@@ -11,11 +11,11 @@ import {
   subjects,
   validate,
 } from "@antiphon/contracts";
-import type { PolicyConfig, SessionConfig } from "@antiphon/contracts";
+import type { PolicyConfig, SessionClaim, SessionConfig } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
 import { headerLines } from "@antiphon/runtime/nats/wire-headers";
 import type { Bus } from "@antiphon/runtime";
-import type { SessionLog, SessionStore } from "./command-sessions.ts";
+import type { SessionLog, SessionStore } from "./session-register.ts";
 import { LOCAL } from "../policy/built-in-policies.ts";
 import { malformed } from "../http/malformed.ts";
 import { within } from "../http/deadline.ts";
@@ -28,27 +28,16 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
   const policies = openKv(bus, BUCKETS.policies);
 
   return {
-    async write(sessionId, register, document) {
-      const payload = encode(document);
-      if (payload.length > limits.messageBytes) {
-        const message = `the entry has ${payload.length} bytes; an entry of a session may have ${limits.messageBytes}`;
-        throw new AntiphonError("ANT_CONTRACT_LIMIT", message, { data: { limit: limits.messageBytes } });
-      }
+    write(sessionId, register, document) {
       const schema = register === 0 ? "SessionConfig.v1.3" : "SessionEntry.v1";
-      const out = {
-        stream: STREAM,
-        subject: subjects.session(sessionId, register),
-        payload,
-        headers: headerLines({ [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: schema }),
-        expectLastSubjectSequence: 0,
-        group: false,
-      };
-      const result = await bus.publish(out, AbortSignal.timeout(DEADLINE_MS));
-      if (result.kind === "ok") return true;
-      if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
-      if (result.refusal === "expectation") return false;
-      const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
-      throw new AntiphonError(code, `${out.subject}: ${result.description}`);
+      return writeOnce(bus, subjects.session(sessionId, register), schema, document);
+    },
+    claim: (sessionId, command, n, claim) =>
+      writeOnce(bus, subjects.sessionClaim(sessionId, command, n), "SessionClaim.v1", claim),
+    async claims(sessionId, command) {
+      const wanted = [subjects.sessionClaims(sessionId, command)];
+      const messages = await within(DEADLINE_MS, bus.reader.multiLast(STREAM, wanted));
+      return messages.map(({ data }) => decode(data) as SessionClaim);
     },
     async read(sessionId) {
       const messages = await within(
@@ -69,4 +58,25 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
       return outcome.value;
     },
   };
+}
+
+/** False: the register is already written. */
+async function writeOnce(bus: Bus, subject: string, schema: string, document: object): Promise<boolean> {
+  const payload = encode(document);
+  if (payload.length > limits.messageBytes) {
+    const message = `the entry has ${payload.length} bytes; an entry of a session may have ${limits.messageBytes}`;
+    throw new AntiphonError("ANT_CONTRACT_LIMIT", message, { data: { limit: limits.messageBytes } });
+  }
+  const out = {
+    ...{ stream: STREAM, subject, payload },
+    headers: headerLines({ [HEADERS.contentType]: MSGPACK, [HEADERS.schema]: schema }),
+    expectLastSubjectSequence: 0,
+    group: false,
+  };
+  const result = await bus.publish(out, AbortSignal.timeout(DEADLINE_MS));
+  if (result.kind === "ok") return true;
+  if (result.kind === "unknown") throw new AntiphonError("ANT_NATS_UNREACHABLE", result.reason);
+  if (result.refusal === "expectation") return false;
+  const code = result.refusal === "full" ? "ANT_NATS_NO_SPACE" : "ANT_NATS_REJECTED";
+  throw new AntiphonError(code, `${subject}: ${result.description}`);
 }

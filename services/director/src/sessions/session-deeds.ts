@@ -1,0 +1,101 @@
+/**
+ * Carries out the commands of sessions that concern git and sandboxes. The gateway asks for one at a time and keeps the
+ * workspace in the session's log; a Director keeps nothing of a session, so any Director can take the next command.
+ *
+ * The number of open commands is bounded. One ends when the gateway passes on that it stops; that hint may be lost, so it
+ * only saves time.
+ */
+import { AntiphonError, limits, validate } from "@antiphon/contracts";
+import type { SessionDeedDone, SessionDeedEvent, SessionDeedRequest } from "@antiphon/contracts";
+import type { Blobs } from "@antiphon/runtime";
+import { applyPatch, commit, createBranch, getDiff, push } from "./branch-deeds.ts";
+import type { CleanRoomPort } from "../ports.ts";
+import type { DeedResult, MadeArtifact } from "./deed.ts";
+import { buildProject, runTests } from "./sandbox-deeds.ts";
+import { uploadArtifact } from "./upload-artifact.ts";
+import type { SessionRepository } from "./session-repository.ts";
+
+export interface SessionDeedParts {
+  readonly repository: SessionRepository;
+  readonly room: CleanRoomPort;
+  readonly files: Pick<Blobs, "get" | "put">;
+  /** Ends all commands. */
+  readonly signal: AbortSignal;
+  /** Calls back when the gateway has given up; returns how to stop listening. */
+  onCanceled(deedId: string, canceled: () => void): () => void;
+}
+
+export class SessionDeeds {
+  readonly #parts: SessionDeedParts;
+  #open = 0;
+
+  constructor(parts: SessionDeedParts) {
+    this.#parts = parts;
+  }
+
+  /** Emits signs of life, then the outcome. @throws AntiphonError if there is none */
+  async answer(asked: SessionDeedRequest, emit: (event: SessionDeedEvent) => void): Promise<void> {
+    const checked = validate("SessionDeedRequest", asked);
+    if (!checked.ok) throw new AntiphonError("ANT_CONTRACT_INVALID", "not a SessionDeedRequest.v1");
+    if (this.#open >= limits.openDeeds)
+      throw new AntiphonError("ANT_SANDBOX_BUSY", `${limits.openDeeds} commands are open already`);
+    this.#open += 1;
+    const canceled = new AbortController();
+    const stopListening = this.#parts.onCanceled(asked.deedId, () => canceled.abort());
+    const beat = setInterval(() => emit({ kind: "alive" }), limits.sandboxBeatMs);
+    try {
+      const signal = AbortSignal.any([this.#parts.signal, canceled.signal]);
+      emit(await this.#done(await this.#carryOut(checked.value, signal)));
+    } finally {
+      clearInterval(beat);
+      stopListening();
+      this.#open -= 1;
+    }
+  }
+
+  #carryOut({ command, ...setting }: SessionDeedRequest, signal: AbortSignal): Promise<DeedResult> {
+    const { repository } = this.#parts;
+    switch (command.command) {
+      case "CreateBranch":
+        return createBranch(repository)({ ...setting, payload: command.payload }, signal);
+      case "ApplyPatch":
+        return applyPatch(repository)({ ...setting, payload: command.payload }, signal);
+      case "GetDiff":
+        return getDiff(repository)({ ...setting, payload: command.payload }, signal);
+      case "Commit":
+        return commit(repository)({ ...setting, payload: command.payload }, signal);
+      case "Push":
+        return push(repository)({ ...setting, payload: command.payload }, signal);
+      case "RunTests":
+        return runTests(this.#parts)({ ...setting, payload: command.payload }, signal);
+      case "BuildProject":
+        return buildProject(this.#parts)({ ...setting, payload: command.payload }, signal);
+      case "UploadArtifact":
+        return uploadArtifact()({ ...setting, payload: command.payload }, signal);
+      default:
+        throw new AntiphonError("ANT_ADAPTER_UNAVAILABLE", `no Director carries out ${command.command}`);
+    }
+  }
+
+  async #done({ workspace, message, code, artifacts = [], conflict }: DeedResult): Promise<SessionDeedDone> {
+    return {
+      ...{ kind: "done", workspace, message, outcome: code === undefined ? "Success" : "Failure" },
+      ...(code === undefined ? {} : { code }),
+      artifacts: await Promise.all(artifacts.map((one) => this.#stored(one))),
+      ...(conflict === undefined ? {} : { conflict }),
+    };
+  }
+
+  async #stored({ kind, bytes, pathHint }: MadeArtifact): Promise<SessionDeedDone["artifacts"][number]> {
+    const blob = await this.#parts.files.put(null, bytes);
+    const text = textOf(bytes);
+    return { kind, blob, pathHint, ...(text === null ? {} : { text }) };
+  }
+}
+
+/** Null: it is long, or no text. */
+function textOf(bytes: Buffer): string | null {
+  if (bytes.length > limits.sessionInlineBytes || bytes.includes(0)) return null;
+  const text = bytes.toString("utf8");
+  return Buffer.from(text).equals(bytes) ? text : null;
+}

@@ -13,6 +13,7 @@ import { UsageReader } from "../../services/egress-gateway/src/models/model-usag
 import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
+import { inertText } from "../../services/director/src/verification/inert-text.ts";
 import { missingNames, passedNames } from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
@@ -380,6 +381,24 @@ const sandboxParsers: readonly Parser[] = [
 const inLetters = (i: number) => String(i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
 
 const directorParsers: readonly Parser[] = [
+  {
+    name: "an agent's text in a commit message",
+    reads: ["services/director/src/verification/inert-text.ts"],
+    shapes: repeated([
+      "#1",
+      "#a",
+      "@a",
+      "/issues/1",
+      "fixes ",
+      "fixes A",
+      "GH-1",
+      " ",
+      "/close\n",
+      "\n/a",
+      "\n\t",
+    ]),
+    run: inertText,
+  },
   {
     name: "names of tests",
     reads: ["services/director/src/verification/reports/test-names.ts"],

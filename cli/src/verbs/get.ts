@@ -1,6 +1,7 @@
 // antiphon get <runId> (also: run get <runId>): shows the state of a run.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
+import { Failure } from "../failure.ts";
 import { withBar } from "../screen/failure-lines.ts";
 import { printSummary } from "../runs/follow.ts";
 import { readSummary } from "../runs/read-summary.ts";
@@ -24,7 +25,9 @@ export const addGet: AddVerb = (program, context) => {
         return context.screen.json({ ...summary, ...delivery, view: await gateway.get(`/runs/${id}`) });
       printSummary(context, summary);
       for (const row of deliveryRows(id, delivery)) context.screen.out(row);
-      if (summary.code !== null && summary.status !== "succeeded")
-        for (const line of withBar(`  why   ${summary.code}: `, summary.message)) context.screen.out(line);
+      if (summary.code === null || summary.status === "succeeded") return;
+      const { code, message, remedy } = new Failure(summary.code, summary.message);
+      for (const line of withBar(`  why   ${code}: `, message)) context.screen.out(line);
+      if (remedy !== "") context.screen.out(`  remedy: ${remedy}`);
     });
 };

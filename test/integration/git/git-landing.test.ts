@@ -209,6 +209,13 @@ describe("buildCommit", () => {
     ["Fix it [skip ci]", "Fix it (skip ci)"],
     ["Fix it [CI SKIP] [no-ci]", "Fix it (CI SKIP) (no-ci)"],
     ["Fix a[i] and [id].ts", "Fix a[i] and [id].ts"],
+    ["Fix src/[skip ci].ts", "Fix src/(skip ci).ts"],
+    [
+      "Fix app/[ci skip]/page.tsx, app/[slug]/[...all].tsx",
+      "Fix app/(ci skip)/page.tsx, app/[slug]/[...all].tsx",
+    ],
+    ["Fix docs/***NO_CI***.md", "Fix docs/* * *NO_CI* * *.md"],
+    ["Fix [skip\nci].ts", "Fix [skip\nci].ts"],
     ["Fix\n\nskip-checks: true", "Fix\n\n> skip-checks: true"],
     ["Fix\n\nCo-authored-by: X <x@y>", "Fix\n\n> Co-authored-by: X <x@y>"],
     ["Fix ***NO_CI***", "Fix * * *NO_CI* * *"],

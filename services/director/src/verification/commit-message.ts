@@ -1,5 +1,10 @@
-/** The message of a landed commit. A function of the records, so that a retried landing makes the same commit. */
+/**
+ * The message of a landed commit. A function of the records, so that a retried landing makes the same commit.
+ *
+ * The subject is the person's and may close an issue; the text below it is the agent's and may not (inert-text.ts).
+ */
 import type { TaskPhase, TaskState } from "@antiphon/run";
+import { inertText } from "./inert-text.ts";
 
 const SUBJECT_MAX = 72;
 
@@ -17,7 +22,8 @@ export function commitMessage(
   const subject = shorten(firstLine(instruction));
   const summary = phase.report.result.summary.trim();
   return {
-    message: summary === "" || summary === subject ? subject : `${subject}\n\n${printable(summary)}`,
+    message:
+      summary === "" || summary === subject ? subject : `${subject}\n\n${inertText(printable(summary))}`,
     trailers: {
       "Antiphon-Run": runId,
       "Antiphon-Task": task_id,
@@ -41,6 +47,6 @@ function shorten(line: string): string {
 /** Keeps line breaks; replaces characters that could rewrite a terminal, and defuses lines that look like a trailer. */
 function printable(text: string): string {
   return text
-    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, " ")
+    .replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, " ")
     .replace(/^(Antiphon-[A-Za-z]+):/gm, "$1 -");
 }

@@ -84,7 +84,9 @@ export const REPORT_FORMS: readonly ReportForm[] = [
     ran: () => 1,
     ends: true,
   },
-  { runner: "go", line: /^FAIL\t\S{1,200}(?:\t| \[)/, ran: () => 1, failed: () => 1, ends: true },
+  { runner: "go", line: /^FAIL\t\S{1,200}\t/, ran: () => 1, failed: () => 1, ends: true },
+  // A package that does not build is reported whether it has tests or not.
+  { runner: "go", line: /^FAIL\t\S{1,200} \[/, failed: () => 1 },
   { runner: "cargo", line: /^running \d{1,9} tests?$/, opens: true },
   {
     runner: "cargo",

@@ -19,7 +19,6 @@ const SAMPLES: readonly (readonly [output: string, runner: string, ran: number, 
   ["  5 passing (10ms)\n  2 pending\n  1 failing", "mocha", 6, 1],
   ["  1 test failed\n  4 tests passed", "ava", 5, 1],
   ["ok  \tx/a\t0.003s\nFAIL\tx/b\t0.002s\nok  \tx/c\t(cached)\n?   \tx/d\t[no test files]\nFAIL", "go", 3, 1],
-  ["FAIL\tx/a [build failed]", "go", 1, 1],
   ["running 2 tests\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured;", "cargo", 2, 1],
   ["     Summary [   0.016s] 3 tests run: 2 passed, 1 failed, 0 skipped", "nextest", 3, 1],
   [
@@ -99,6 +98,16 @@ describe("the report of a passing check", () => {
     expect(gaps(GREEN, red)).toEqual(["failed"]);
     expect(gaps(red, red, { isPassed: true })).toEqual([]);
     expect(gaps("3 failed in 0.01s", red, { isPassed: false })).toEqual([]);
+  });
+
+  it("does not count packages of Go that do not build on the base, because they may have no tests", () => {
+    const broken = "FAIL\tx/a [build failed]\nFAIL\tx/cmd [build failed]\nFAIL";
+    expect(gaps(broken, "ok  \tx/a\t0.003s\n?   \tx/cmd\t[no test files]", { isPassed: false })).toEqual([]);
+    expect(
+      gaps(broken, "?   \tx/a\t[no test files]\n?   \tx/cmd\t[no test files]", { isPassed: false }),
+    ).toEqual([]);
+    expect(gaps(`${broken}\nok  \tx/b\t0.003s`, "ok  \tx/a\t0.003s", { isPassed: false })).toEqual([]);
+    expect(gaps(`ok  \tx/b\t0.003s`, "?   \tx/b\t[no test files]")).toEqual(["missing"]);
   });
 
   it("has to have an end if it has a beginning, whatever the base says", () => {

@@ -12,7 +12,7 @@ import { DockerProvider } from "../../../services/sandbox-runner/src/providers/d
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import type { Baseline } from "../../../services/sandbox-runner/src/workspace/collected.ts";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
-import { sandboxImage, shell, testEngine, until } from "../../support/docker.ts";
+import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
 
 const MiB = 2 ** 20;
 const test = testEngine("layers");

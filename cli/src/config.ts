@@ -78,7 +78,10 @@ function stateDirectory(root: string, env: NodeJS.ProcessEnv): string {
 
 function gatewayUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, "");
-  throw new Failure("ANT_CONFIG_INVALID", `ANTIPHON_GATEWAY_URL=${JSON.stringify(text)} is not an http URL`);
+  throw new Failure("ANT_CONFIG_INVALID", `ANTIPHON_GATEWAY_URL=${JSON.stringify(text)} is not an http URL`, {
+    remedy:
+      "Set it to http://<host>:<port>, such as http://127.0.0.1:3001, or unset it for the gateway of this machine.",
+  });
 }
 
 function partitions(text = ""): number {

@@ -24,6 +24,19 @@ describe("a failure", () => {
   });
 });
 
+it("a remedy names the run of the command line, if there is just one", () => {
+  const failure = new Failure("ANT_EVIDENCE_NOT_FOUND", "no change", { data: { httpStatus: 404 } });
+  const named = failure.about(["diff", "run_abc"]);
+  expect(named.remedy).toContain("antiphon evidence get run_abc");
+  expect(named).toMatchObject({
+    code: failure.code,
+    message: failure.message,
+    exitCode: 2,
+    data: failure.data,
+  });
+  expect(failure.about(["diff", "run_abc", "run_abd"]).remedy).toContain("<runId>");
+});
+
 it("an error of the file system is reported with its path and a remedy that fits", () => {
   const refused = (code: string, message: string): Failure =>
     Failure.from(

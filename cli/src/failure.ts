@@ -34,6 +34,19 @@ export class Failure extends Error {
     return new Failure(error.code, error.detail, { data: error.data, cause: error.cause });
   }
 
+  /** The same with the id of the run that the command line names, where the remedy leaves it open. */
+  about(args: readonly string[]): Failure {
+    const [id, ...others] = new Set(args.filter((word) => /^run_[a-z0-9]{1,32}$/.test(word)));
+    if (id === undefined || others.length > 0 || !this.remedy.includes("<runId>")) return this;
+    const { code, exitCode, data, cause } = this;
+    return new Failure(code, this.message, {
+      remedy: this.remedy.replaceAll("<runId>", id),
+      exitCode,
+      data,
+      cause,
+    });
+  }
+
   toJSON(): { error: Record<string, unknown> } {
     return { error: { code: this.code, message: this.message, remedy: this.remedy, ...this.data } };
   }
@@ -47,7 +60,10 @@ function systemFailure(thrown: unknown): Failure | null {
   if (!(thrown instanceof Error)) return null;
   const { code = "", path = "", syscall, message } = thrown as NodeJS.ErrnoException;
   const place = path === "" ? "" : `${path}: `;
-  const why = message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?$/, "");
+  const isFile = syscall === "mkdir" && (code === "EEXIST" || code === "ENOTDIR");
+  const why = isFile
+    ? "a file is in the place of the directory"
+    : message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?$/, "");
   // If a directory cannot be created, for any reason but a full disk, the remedy is to choose another one.
   const cannotBeMade = syscall === "mkdir" && !FULL.has(code);
   if (DENIED.has(code) || cannotBeMade)

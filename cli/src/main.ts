@@ -8,6 +8,7 @@ import { ANY_HELP, Failure, usage } from "./failure.ts";
 import { gatewayAddress } from "./gateway/local-gateway.ts";
 import { buildProgram } from "./program.ts";
 import { openScreen } from "./screen/screen.ts";
+import { usageWords } from "./screen/usage-words.ts";
 import type { Screen } from "./screen/screen.ts";
 import { processTerminal, type Terminal } from "./screen/terminal.ts";
 
@@ -31,7 +32,7 @@ export async function main({ argv, root, bundle, terminal }: MainInput): Promise
     if (args.length === 0) return tree.outputHelp();
     await tree.parseAsync(args, { from: "user" });
   } catch (thrown) {
-    const failure = failureOf(thrown, helpOf(tree, args));
+    const failure = failureOf(thrown, helpOf(tree, args), args);
     if (failure === null) return;
     process.exitCode = failure.exitCode;
     if (args.includes("--json")) screen.json(failure);
@@ -72,18 +73,14 @@ function contextOf(
 }
 
 /** Null: commander has printed the help or the version, so nothing failed. */
-function failureOf(thrown: unknown, help: string): Failure | null {
+function failureOf(thrown: unknown, help: string, args: readonly string[]): Failure | null {
   if (!(thrown instanceof CommanderError)) {
     const failure = Failure.from(thrown);
-    return failure.remedy === ANY_HELP ? usage(failure.message, help) : failure;
+    return failure.remedy === ANY_HELP ? usage(failure.message, help) : failure.about(args);
   }
   if (thrown.exitCode === 0) return null;
-  const [what = "", ...hints] = thrown.message.replace(/^error: /, "").split("\n");
-  const hint = hints
-    .join(" ")
-    .replace(/^\(|\)$/g, "")
-    .trim();
-  return usage(what === "(outputHelp)" ? "missing argument" : what, hint === "" ? help : hint);
+  const { message, hint } = usageWords(thrown);
+  return usage(message, hint ?? help);
 }
 
 /** The help of the command that was called: `antiphon images allow --help`. */

@@ -9,7 +9,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { childEnvironment } from "../config.ts";
-import { Failure } from "../failure.ts";
+import { gitRefusal } from "./git-refusal.ts";
 
 export interface WorkTreeDiff {
   /** The top of the work tree. */
@@ -27,8 +27,8 @@ const DIFF = ["--cached", "--binary", "--full-index", "--no-renames", "--no-ext-
 
 /** The top of the work tree and its last commit. @throws Failure ANT_REPO_NOT_GIT, ANT_REPO_NO_COMMITS */
 export async function headOf(directory: string): Promise<Pick<WorkTreeDiff, "top" | "head">> {
-  const top = (await git(directory, ["rev-parse", "--show-toplevel"], {}, "ANT_REPO_NOT_GIT")).trim();
-  const head = (await git(top, ["rev-parse", "--verify", "HEAD^{commit}"], {}, "ANT_REPO_NO_COMMITS")).trim();
+  const top = (await git(directory, ["rev-parse", "--show-toplevel"])).trim();
+  const head = (await git(top, ["rev-parse", "--verify", "HEAD^{commit}"])).trim();
   return { top, head };
 }
 
@@ -94,7 +94,6 @@ function gitBytes(
   directory: string,
   args: readonly string[],
   env: Record<string, string> = {},
-  code = "ANT_REPO_UNREADABLE",
 ): Promise<Buffer> {
   const options = {
     env: childEnvironment({ ...env, LC_ALL: "C" }),
@@ -104,13 +103,7 @@ function gitBytes(
   return new Promise((resolve, reject) => {
     execFile("git", ["-C", directory, ...args], options, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
-      reject(
-        new Failure(code, `${directory}: ${firstLine(stderr.toString()) ?? error.message}`, { cause: error }),
-      );
+      reject(gitRefusal(directory, stderr.toString(), error));
     });
   });
-}
-
-function firstLine(text: string): string | undefined {
-  return text.split("\n").find((line) => line.trim() !== "");
 }

@@ -1,7 +1,7 @@
 // Shows evidence: the bundles of a run, or the bytes of one file.
 import type { EvidenceManifest } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
-import { Failure } from "../failure.ts";
+import { nothingOf } from "./nothing-found.ts";
 import { firstLine, short } from "../runs/sentences.ts";
 import { bytes, duration } from "../screen/table.ts";
 
@@ -60,11 +60,7 @@ export async function showBundles(
   if (json) return context.screen.json({ runId: id, bundles: chosen });
   if (chosen.length === 0) {
     if (task === null) return context.screen.out("no evidence yet");
-    throw new Failure(
-      "ANT_EVIDENCE_NOT_FOUND",
-      `${id} has no evidence for ${task}${epoch === null ? "" : ` attempt ${epoch}`}`,
-      {},
-    );
+    throw await nothingOf(gateway, id, task, epoch === null ? "evidence" : `evidence of attempt ${epoch}`);
   }
   for (const bundle of chosen) printBundle(context, id, bundle);
 }

@@ -2,6 +2,7 @@
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { Patch } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
+import { nothingOf } from "./nothing-found.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { filePath, type Bundle } from "./evidence-view.ts";
 
@@ -25,11 +26,7 @@ export async function patchesOf(
     if (task !== null && bundle.taskId.toLowerCase() !== task.toLowerCase()) continue;
     if ((last.get(bundle.taskId)?.epoch ?? 0) < bundle.epoch) last.set(bundle.taskId, bundle);
   }
-  if (last.size === 0)
-    throw new Failure(
-      "ANT_EVIDENCE_NOT_FOUND",
-      `${id} has no change${task === null ? "" : ` of ${task}`} yet`,
-    );
+  if (last.size === 0) throw await nothingOf(gateway, id, task, "change");
   return Promise.all(
     [...last.values()].map(async ({ taskId, epoch }) => ({
       task: taskId,

@@ -116,7 +116,7 @@ export class GatewayClient {
     const answer = await this.#http
       .exchange(this.url + path, body === undefined ? asked : { ...asked, body: JSON.stringify(body) })
       .catch((error: unknown) => {
-        throw unreachable(this.url, method, error);
+        throw unreachable(this.url, { acts: method !== "GET" && path !== "/sessions" }, error);
       });
     if (!isOk(answer.status)) throw refusal(answer.url, answer.status, answer.body.toString());
     return answer;
@@ -184,7 +184,7 @@ export class GatewayClient {
         }
       }
     } catch (error) {
-      throw error instanceof Failure ? error : unreachable(this.url, "GET", error);
+      throw error instanceof Failure ? error : unreachable(this.url, { acts: false }, error);
     } finally {
       clearTimeout(timer);
     }

@@ -27,8 +27,8 @@ export function stranger(url: string, httpStatus: number, cause: unknown): Failu
 
 const NOBODY: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** `lost`: the request may have been carried out. `away`: a retry may help. */
-export function unreachable(url: string, method: string, error: unknown): Failure {
+/** `acts`: the request does something, so it matters whether it was carried out. `lost`: it may have been. `away`: a retry may help. */
+export function unreachable(url: string, { acts }: { readonly acts: boolean }, error: unknown): Failure {
   const code = (error as { code?: string }).code ?? "";
   if (NOBODY.has(code)) {
     const data = { lost: false };
@@ -36,12 +36,11 @@ export function unreachable(url: string, method: string, error: unknown): Failur
   }
   const silent = code === "ETIMEDOUT";
   const why = silent ? "did not answer in time" : "closed the connection without an answer";
-  const done = method === "GET" ? "" : "; the request may have been carried out";
+  const done = acts ? "; the request may have been carried out" : "";
   return new Failure("ANT_GATEWAY_UNREACHABLE", `${url} ${why}${done}`, {
-    remedy:
-      method === "GET"
-        ? "It may be restarting: try again. If that does not help, check that ANTIPHON_GATEWAY_URL names the gateway, and read the gateway's log."
-        : "Check whether it was (`antiphon runs`, `antiphon get <runId>`) before you try again. If it keeps failing, check that ANTIPHON_GATEWAY_URL names the gateway.",
+    remedy: acts
+      ? "Check whether it was (`antiphon runs`, `antiphon get <runId>`) before you try again. If it keeps failing, check that ANTIPHON_GATEWAY_URL names the gateway."
+      : "It may be restarting: try again. If that does not help, check that ANTIPHON_GATEWAY_URL names the gateway, and read the gateway's log.",
     cause: error,
     data: { lost: true, ...(silent ? {} : { away: true }) },
   });

@@ -1,6 +1,7 @@
 // The branches of runs in a repository, read and deleted with git.
 import { execFile } from "node:child_process";
-import { Failure } from "../failure.ts";
+import { childEnvironment } from "../config.ts";
+import { gitRefusal } from "../checks/git-refusal.ts";
 import type { RunBranch } from "./prune-plan.ts";
 
 const FIELDS = ["%(refname)", "%(objectname)", "%(committerdate:unix)", "%(worktreepath)"];
@@ -27,10 +28,14 @@ export async function deleteBranch(repo: string, { ref, commit }: RunBranch): Pr
 
 function git(repo: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile("git", ["-C", repo, ...args], { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout);
-      const reason = stderr.trim().split("\n")[0] ?? error.message;
-      reject(new Failure("ANT_REPO_UNREADABLE", `${repo}: ${reason}`, { cause: error }));
-    });
+    execFile(
+      "git",
+      ["-C", repo, ...args],
+      { env: childEnvironment({ LC_ALL: "C" }), maxBuffer: 64 * 1024 * 1024 },
+      (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        reject(gitRefusal(repo, stderr, error));
+      },
+    );
   });
 }

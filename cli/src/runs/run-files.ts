@@ -1,11 +1,11 @@
 // Reads the files named by options of `antiphon run`.
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { AGENTS } from "@antiphon/contracts/runs/agents";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import { looksLikeUrl, repositoryUrl } from "@antiphon/contracts/shapes/repository-url";
-import { findPack, type PackPlaces } from "../agents/packs.ts";
+import { allPacks, findPack, type PackPlaces } from "../agents/packs.ts";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
@@ -26,9 +26,20 @@ export async function loadFiles(
   };
 }
 
-/** Null: it is a kind of agent and no pack, or there is no such pack, which the gateway says. */
+/** Null: it is a kind of agent and no pack. @throws Failure ANT_AGENT_UNKNOWN */
 function packNamed(name: string | undefined, places: PackPlaces | null): RunFiles["pack"] {
-  return name === undefined || places === null || Object.hasOwn(AGENTS, name) ? null : findPack(name, places);
+  if (name === undefined || places === null || Object.hasOwn(AGENTS, name)) return null;
+  const pack = findPack(name, places);
+  if (pack !== null) return pack;
+  const known = allPacks(places).map((one) => one.pack.name);
+  throw new Failure(
+    "ANT_AGENT_UNKNOWN",
+    `there is no agent ${JSON.stringify(name)}; there are ${known.join(", ")}`,
+    {
+      remedy:
+        "`antiphon agents list` describes them; any other program is given with --command <cmd> or `-- <program>`.",
+    },
+  );
 }
 
 /** The named repository, by its path or URL, or the one around the current directory; if there is none, the directory itself. */
@@ -53,9 +64,12 @@ export function localProblem(gatewayUrl: string, repoPath: string): Failure | nu
     return new Failure("ANT_REPO_URL_INVALID", `the URL ${parsed.fault}`, { remedy, exitCode: 2 });
   }
   const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(gatewayUrl).hostname);
-  if (!isHere || existsSync(repoPath)) return null;
+  const place = isHere ? statSync(repoPath, { throwIfNoEntry: false }) : null;
+  if (place === null || place?.isDirectory() === true) return null;
   const remedy = "Check --repo; a relative path starts at the directory the command is run in.";
-  return new Failure("ANT_REPO_NOT_FOUND", `there is no repository at ${repoPath}`, { remedy });
+  const problem =
+    place === undefined ? `there is no directory ${repoPath}` : `${repoPath} is a file, not a directory`;
+  return new Failure("ANT_REPO_NOT_FOUND", problem, { remedy });
 }
 
 export function readPatch(file: string): Patch {
@@ -121,8 +135,10 @@ export function readText(file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
     const why =
-      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
-    throw usage(`cannot read ${file}: ${why}`);
+      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : message;
+    const from = isAbsolute(file) ? "" : `; a relative one starts at ${process.cwd()}`;
+    throw usage(`cannot read ${file}: ${why}`, `Check the path${from}.`);
   }
 }

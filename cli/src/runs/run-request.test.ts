@@ -104,7 +104,7 @@ describe("the intent made from the options of `antiphon run`", () => {
   });
 
   it.each([
-    ["no agent", {}, /no agent was chosen/],
+    ["no agent", {}, /nothing says who does the work/],
     ["two agents", { command: ["true"], seed: "s" }, /different agents/],
     ["a number that is not one", { command: ["true"], attempts: "many" }, /--attempts takes a whole number/],
     ["a scripted agent with nothing to do", { agent: "scripted" }, /needs --command or --patch/],

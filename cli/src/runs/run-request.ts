@@ -72,7 +72,7 @@ function fieldsOf(rows: readonly RunFlag[], flags: RunFlags, files: RunFiles): F
   return fields;
 }
 
-type Reader = (given: unknown, flag: string, files: RunFiles) => unknown;
+type Reader = (given: unknown, flag: string, files: RunFiles, unit: string) => unknown;
 
 const asGiven: Reader = (given) => given;
 const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
@@ -83,8 +83,8 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   off: asGiven,
   never: (given) => (given === false ? false : undefined), // Commander says true if it is not given.
   word: (given) => String(given).toUpperCase(),
-  number: (given, flag) => wholeNumber(flag, String(given)),
-  count: (given, flag) => (given === true ? 1 : wholeNumber(flag, String(given))),
+  number: (given, flag, _files, unit) => wholeNumber(flag, String(given), unit),
+  count: (given, flag) => (given === true ? 1 : wholeNumber(flag, String(given), "")),
   usd: (given, flag) => usdMicro(flag, String(given)),
   argv: (given) => (Array.isArray(given) && given.length > 0 ? given : undefined),
   patch: (_file, _flag, { patch }) => patch ?? undefined,
@@ -95,12 +95,18 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
 
 function valueOf({ flag, reads }: RunFlag, flags: RunFlags, files: RunFiles): unknown {
   const given = flags[keyOf(reads === "never" ? flag.replace("--no-", "--") : flag)];
-  return given === undefined ? undefined : READERS[reads](given, longOf(flag), files);
+  return given === undefined ? undefined : READERS[reads](given, longOf(flag), files, unitOf(flag));
 }
 
 /** `--time-budget <seconds>`: `--time-budget`. */
 function longOf(flag: string): string {
   return flag.split(" ", 1)[0] ?? flag;
+}
+
+/** `--time-budget <seconds>`: ` of seconds`; of a bare number: nothing. */
+function unitOf(flag: string): string {
+  const [, unit = "n"] = /<(\w+)>/.exec(flag) ?? [];
+  return unit === "n" ? "" : ` of ${unit}`;
 }
 
 /** `--time-budget <seconds>`: `timeBudget`, as commander calls it. */
@@ -122,8 +128,8 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
     const ofTask = (files.tasks ?? files.plan?.tasks)?.find((task) => task.agent !== undefined)?.agent;
     if (ofTask !== undefined) return ofTask;
     throw usage(
-      "no agent was chosen",
-      `give ${notations(AGENT_KINDS.flatMap((each) => AGENTS[each].flags))}`,
+      "nothing says who does the work",
+      "Name a coding agent with --agent (`antiphon agents list`), or give --command <cmd>, --patch <file or run> or `-- <program>`.",
     );
   }
   // The gateway refuses an unknown agent and lists the known ones.
@@ -176,8 +182,11 @@ function pairsOf(flag: string, given: readonly string[]): Fields {
   );
 }
 
-function wholeNumber(flag: string, text: string): number {
+function wholeNumber(flag: string, text: string, unit: string): number {
   if (!/^\d+$/.test(text))
-    throw usage(`${flag} takes a whole number, not ${JSON.stringify(text)}`, "antiphon run --help shows how");
+    throw usage(
+      `${flag} takes a whole number${unit}, not ${JSON.stringify(text)}`,
+      "antiphon run --help shows how",
+    );
   return Number(text);
 }

@@ -41,10 +41,11 @@ export const addCheck: AddVerb = (program, context) => {
 async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const { repositoryOf } = await import("../runs/run-files.ts");
   const { workTreeDiff } = await import("../checks/work-tree-diff.ts");
-  const { checkInCleanRoom, checkLines } = await import("../checks/clean-room.ts");
+  const { checkFailure, checkInCleanRoom, checkLines } = await import("../checks/clean-room.ts");
   const { commandLine } = await import("../checks/command-line.ts");
   const { checksOfWorkTree } = await import("../checks/repository-files.ts");
   const { screen } = context;
+  const budget = flags.timeBudget === undefined ? {} : { time_budget_s: seconds(flags.timeBudget) };
   const own = context.program === null ? [] : [commandLine(context.program)];
   const { top, head, patch, files } = await workTreeDiff(repositoryOf(flags.repo));
   const withChange = flags.head !== true && patch !== null;
@@ -55,7 +56,7 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
     ...(withChange ? { patch } : {}),
     ...(checks.length === 0 ? {} : { checks }),
     ...(flags.image === undefined ? {} : { image: flags.image }),
-    ...(flags.timeBudget === undefined ? {} : { time_budget_s: seconds(flags.timeBudget) }),
+    ...budget,
   };
   if (flags.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
   const report = await checkInCleanRoom(context, request);
@@ -71,6 +72,8 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const failed = report.checks.filter(({ exitCode }) => exitCode !== 0).length;
   const words = failed === 0 ? "passed" : `${failed} of ${report.checks.length} failed`;
   screen.out(screen.colours.dim(`${words} in the clean room: ${head.slice(0, 10)}${what}`));
+  const failure = checkFailure(report);
+  if (failure !== null) throw failure;
 }
 
 function seconds(text: string): number {

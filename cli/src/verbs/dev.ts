@@ -61,7 +61,7 @@ export const addDev: AddVerb = (program, context) => {
     )
     .action(async (flags: DevFlags) => {
       const modes = [flags.background, flags.status, flags.stop, flags.watch].filter((mode) => mode === true);
-      if (modes.length > 1) throw usage("give one of --background, --status, --stop and --watch");
+      if (modes.length > 1) throw usage("give only one of --background, --status, --stop and --watch");
       const dir = resolve(flags.stateDir ?? devDirectory(context.config.stateDir));
       if (flags.status === true) return (await import("../dev/control.ts")).showStatus(context, dir, flags);
       if (flags.stop === true) return (await import("../dev/control.ts")).stop(context, dir, flags);

@@ -76,7 +76,10 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const intent = intentOf(goal, repoPath, flags, { ...files, plan });
   await startServices();
   const { startRun } = await import("../runs/start-run.ts");
-  const runId = await startRun(await context.gateway(), intent, files.recording);
+  const { asFlag } = await import("../runs/option-refusal.ts");
+  const runId = await startRun(await context.gateway(), intent, files.recording).catch((error: unknown) => {
+    throw asFlag(Failure.from(error));
+  });
   if (options.detach === true) return announce(context, runId, options.json === true);
 
   const jsonLines = options.json === true && options.follow === true;

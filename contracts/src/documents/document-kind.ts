@@ -23,9 +23,9 @@ export function kindOf(text: string, filename: string, value: unknown): SchemaNa
   const expected = "--schema <name>, or a first line `# yaml-language-server: $schema=.../<id>.json`";
   throw new Refusal(
     START,
-    "cannot tell which contract this file is meant to have",
+    "cannot tell which contract this file follows",
     expected,
-    "nothing that tells",
+    "no schema comment and no known keys",
   );
 }
 

@@ -111,6 +111,8 @@ function outermostUnion(errors: readonly ErrorObject[]): ErrorObject | undefined
 /** Whether a value seems to be meant for this branch. */
 function fits(branch: Branch, data: unknown): boolean {
   if (branch.type === "null") return data === null;
+  if (branch.type === "string") return typeof data === "string";
+  if (branch.type === "array") return Array.isArray(data);
   if (branch.type !== "object") return true;
   if (typeof data !== "object" || data === null || Array.isArray(data)) return false;
   const given = data as Record<string, unknown>;

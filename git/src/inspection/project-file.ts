@@ -79,8 +79,13 @@ function servicesOf(services: NonNullable<ProjectFile["services"]>, filename: st
   });
 }
 
-const problemText = (filename: string, { line, path, message }: DocumentProblem): string =>
-  `${filename}:${line}: ${path === "" ? "" : `${path}: `}${message}`;
+function problemText(filename: string, { line, path, message, found, hint }: DocumentProblem): string {
+  const where = `${filename}:${line}: ${path === "" ? "" : `${path}: `}`;
+  const also = hint === undefined ? "" : `; ${hint}`;
+  return path === "" || message.includes(found)
+    ? `${where}${message}${also}`
+    : `${where}${message}, found ${found}${also}`;
+}
 
 function devcontainerImage(text: string, from: string): string {
   const found = readDevcontainer(text);

@@ -32,4 +32,5 @@ export function unstartable(checks: readonly string[], outcome: SandboxOutcome):
   return { kind: "stopped", code: "ANT_VERIFY_NO_PROGRAM", message };
 }
 
-const programOf = (check: string): string | null => PROGRAM.exec(check.trim())?.[0] ?? null;
+/** The program that a check starts, if it is given by its name alone. */
+export const programOf = (check: string): string | null => PROGRAM.exec(check.trim())?.[0] ?? null;

@@ -38,6 +38,19 @@ describe("reportOf", () => {
     expect([code, decision]).toEqual(["ANT_VERIFY_SELF_FAILED", "fail"]);
   });
 
+  test.each([
+    ["pytest -q", 127, "sh: 1: pytest: not found\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],
+    ["pytest -q", 127, "sh: line 1: pytest: command not found\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],
+    ["npm test", 127, "sh: 1: vitest: not found\n", "ANT_VERIFY_SELF_FAILED", "no such program"],
+    ["./new.sh", 127, "sh: 1: ./new.sh: not found\n", "ANT_VERIFY_SELF_FAILED", "no such program"],
+    ["./check.sh", 126, "sh: 1: ./check.sh: Permission denied\n", "ANT_VERIFY_SELF_FAILED", "not executable"],
+    ["npm test", 127, "something else\n", "ANT_VERIFY_SELF_FAILED", "exited 127: something else"],
+  ] as const)("the check `%s` that exits %d with %j is %s", (command, exitCode, said, code, why) => {
+    const report = reportOf(factsWith({ checks: [ran(command, exitCode, { stderr: output(said) })] }));
+    expect(report.code).toBe(code);
+    expect(report.result.summary).toContain(why);
+  });
+
   test("a failed command is named rather than a failed check", () => {
     const { code, result } = reportOf(factsWith({ work: [ran("make", 2)], checks: [ran("npm test", 1)] }));
     expect(code).toBe("ANT_AGENT_FAILED");

@@ -8,6 +8,7 @@
 import { ERRORS } from "@antiphon/contracts";
 import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
+import { programOf } from "../attempt/check-programs.ts";
 import { runsOf, verifyOf } from "./verification.ts";
 
 export type Ending =
@@ -122,7 +123,10 @@ function faultOf(facts: AttemptFacts): Fault | null {
   if (check !== undefined) {
     return facts.budgetSpent
       ? outOfBudget(endedBadly(check))
-      : { code: "ANT_VERIFY_SELF_FAILED", message: `${refusedFirst(facts)}${endedBadly(check)}` };
+      : {
+          code: isMissingProgram(check) ? "ANT_VERIFY_NO_PROGRAM" : "ANT_VERIFY_SELF_FAILED",
+          message: `${refusedFirst(facts)}${endedBadly(check)}`,
+        };
   }
   return null;
 }
@@ -144,7 +148,25 @@ function endedBadly(fact: CommandFact): string {
       ? "was killed"
       : `exited ${fact.exitCode}`;
   const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
-  return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}`;
+  return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}${whyOf(fact)}`;
+}
+
+/** In plain words, what the shell's own two codes mean. */
+function whyOf(fact: CommandFact): string {
+  const said = fact.stderr.tail;
+  if (fact.exitCode === 127 && NOT_FOUND.test(said)) return " (the image of the sandbox has no such program)";
+  if (fact.exitCode === 126 && /permission denied/i.test(said))
+    return " (not executable: `git update-index --chmod=+x`)";
+  return "";
+}
+
+const NOT_FOUND = /: (?:command )?not found$/m;
+
+/** A program by its name, which no change brings along; a path may be a file that the agent is to write. */
+function isMissingProgram({ command, exitCode, stderr }: CommandFact): boolean {
+  const program = programOf(command);
+  if (exitCode !== 127 || program === null) return false;
+  return stderr.tail.split("\n").some((line) => NOT_FOUND.test(line) && line.includes(`${program}: `));
 }
 
 function successOf(facts: AttemptFacts): string {

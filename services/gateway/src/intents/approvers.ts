@@ -22,7 +22,7 @@ export function checkApprovers(
   const unmet = demands(options, policy).find(({ needed }) => needed > eligible);
   if (unmet === undefined) return;
   const { path, needed } = unmet;
-  const message = `${path}: ${needed} people have to approve, but this deployment can tell apart only ${eligible} whose approval counts`;
+  const message = `${path}: ${needed} ${needed === 1 ? "person has" : "people have"} to approve, but this deployment knows only ${eligible} beside the requester; each needs a token of their own (ANTIPHON_TOKENS)`;
   throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path, needed, eligible } });
 }
 

@@ -5,9 +5,15 @@ import type { RunFacts } from "@antiphon/run";
 /** The intent of a failed or canceled run; any other run is refused. */
 export function retryable({ runId, intent, closed }: RunFacts): { runId: string; intentId: string } {
   if (intent === null) throw new AntiphonError("ANT_RUN_NOT_FOUND", "the run has no intent");
-  const status = closed?.status ?? "not over";
+  const status = closed?.status ?? "open";
   if (status === "failed" || status === "canceled") return { runId, intentId: intent.intentId };
-  throw new AntiphonError("ANT_RUN_NOT_RETRYABLE", `${runId} is ${status}`, { data: { status } });
+  throw new AntiphonError(
+    "ANT_RUN_NOT_RETRYABLE",
+    status === "succeeded" ? `${runId} succeeded, so there is nothing to retry` : `${runId} is still open`,
+    {
+      data: { status },
+    },
+  );
 }
 
 /** A failed run has one retry. If the retry fails too, it has its own. */

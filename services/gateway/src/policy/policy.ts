@@ -82,7 +82,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   requireApprovalForPush: ({ branches: [branch], approved }, profile) =>
     branch === undefined || approved || !profile.requireApprovalForPush
       ? null
-      : [branch, `${branch} needs an approval before it moves, and there is none`],
+      : [branch, `${branch} needs an approval before it moves; --require-approval asks for one`],
   allowedWorkItemTransitions: ({ ticketState }, profile) =>
     ticketState === null || profile.allowedWorkItemTransitions.includes(ticketState)
       ? null

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { Failure } from "../failure.ts";
+import { asFlag } from "./option-refusal.ts";
+
+const refused = (path: string, code = "ANT_INTENT_OPTIONS"): Failure =>
+  new Failure(code, `${path}: must be <= 20, found 999`, { remedy: "of the gateway", data: { path } });
+
+test.each([
+  ["/constraints/max_attempts", "--attempts"],
+  ["/constraints/egress/mode", "--egress"],
+  ["/inputs/workflow", "--workflow"],
+  ["/inputs/checks/3", "--check"],
+])("%s is the flag %s", (path, flag) => {
+  expect(asFlag(refused(path))).toMatchObject({
+    message: `${flag}: must be <= 20, found 999`,
+    remedy: "antiphon run --help shows how",
+    exitCode: 2,
+    data: { path },
+  });
+});
+
+test.each([["/inputs/agent/argv"], ["/inputs/nothing"], ["/goal"], [""]])(
+  "%s has no flag, so the refusal is unchanged",
+  (path) => {
+    expect(asFlag(refused(path))).toMatchObject({ remedy: "of the gateway" });
+  },
+);
+
+test("another error is unchanged", () => {
+  const failure = refused("/inputs/workflow", "ANT_POLICY_REFUSED");
+  expect(asFlag(failure)).toBe(failure);
+});

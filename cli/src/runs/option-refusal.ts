@@ -1,0 +1,29 @@
+// A refused field of an intent, named as the flag that was typed. Pure.
+import { RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
+import type { RunFlag } from "@antiphon/contracts/runs/run-options";
+import { Failure } from "../failure.ts";
+
+/** The gateway names a field by its path: `/constraints/egress/mode`. Unchanged if no flag stands for it. */
+export function asFlag(failure: Failure): Failure {
+  const { path } = failure.data;
+  if (failure.code !== "ANT_INTENT_OPTIONS" || typeof path !== "string") return failure;
+  const found = flagOf(path);
+  if (found === null || !failure.message.startsWith(`${path}: `)) return failure;
+  const message = `${found}: ${failure.message.slice(path.length + 2)}`;
+  const { exitCode, data, cause } = failure;
+  return new Failure(failure.code, message, {
+    remedy: "antiphon run --help shows how",
+    exitCode,
+    data,
+    cause,
+  });
+}
+
+function flagOf(path: string): string | null {
+  const [, , name = "", field] = path.split("/");
+  if (!Object.hasOwn(RUN_OPTIONS, name)) return null;
+  const rows: readonly RunFlag[] = RUN_OPTIONS[name as keyof typeof RUN_OPTIONS].flags;
+  // The agent's flags belong to several kinds, so a path below it does not tell which was typed.
+  const row = name === "agent" ? undefined : rows.find((one) => one.field === null || one.field === field);
+  return row?.flag.split(" ", 1)[0] ?? null;
+}

@@ -14,6 +14,8 @@ import { StepFailure } from "./step-failure.mjs";
 
 /** The one user of the sandbox; nothing in the image belongs to it but its home. */
 export const SANDBOX_UID = 65532;
+/** Every sandbox of an engine has one of these to itself; services/sandbox-runner/src/providers/sandbox-uids.ts says why. */
+const OWN_UIDS = { first: 60_720, count: 448 };
 
 /** Packages that only serve to install packages; their dependants never call them at run time. */
 const INSTALLERS = ["debconf", "dpkg", "usrmerge", "init-system-helpers"];
@@ -97,11 +99,17 @@ async function configure(tree) {
     "usr/local/bin",
   ])
     await mkdir(at(name), { recursive: true });
-  await writeFile(
-    at("etc/passwd"),
-    `root:x:0:0:root:/root:/bin/bash\nsandbox:x:${SANDBOX_UID}:${SANDBOX_UID}:sandbox:/workspace:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
-  );
-  await writeFile(at("etc/group"), `root:x:0:\nsandbox:x:${SANDBOX_UID}:\nnogroup:x:65534:\n`);
+  // One name for all: a program that asks for its user's name gets the same answer in every sandbox.
+  const own = Array.from({ length: OWN_UIDS.count }, (_, at) => OWN_UIDS.first + at);
+  const ids = [SANDBOX_UID, ...own];
+  const users = [
+    "root:x:0:0:root:/root:/bin/bash",
+    ...ids.map((id) => `sandbox:x:${id}:${id}:sandbox:/workspace:/bin/bash`),
+    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin",
+  ];
+  const groups = ["root:x:0:", ...ids.map((id) => `sandbox:x:${id}:`), "nogroup:x:65534:"];
+  await writeFile(at("etc/passwd"), `${users.join("\n")}\n`);
+  await writeFile(at("etc/group"), `${groups.join("\n")}\n`);
   await writeFile(at("etc/nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files dns\n");
   for (const [name, target] of Object.entries(ALTERNATIVES)) {
     if (!(await exists(at(`usr/bin/${target}`)))) continue;

@@ -62,7 +62,7 @@ export function testEngine(area: string): TestEngine {
     engine,
     newName: () => `${instance}-${(serial += 1)}`,
     ownImage: sandboxImage(),
-    layers: { instance, owner, order: () => ({ limits: SMALL, labels: labels() }) },
+    layers: { instance, owner, slots: 8, order: () => ({ limits: SMALL, labels: labels() }) },
   });
   const containers = (): Promise<ListedContainer[]> => engine.list(instance);
   return {

@@ -83,17 +83,35 @@ function examples(glob: string): string[] {
 describe("the table of places", () => {
   it.each(
     PROTECTED_PLACES.flatMap(({ what, globs, when, existing }) =>
-      globs.flatMap((glob) => examples(glob).map((path) => [what, path, when, existing ?? false] as const)),
+      Object.keys(globs).flatMap((glob) =>
+        examples(glob).map((path) => [what, path, when, existing ?? false] as const),
+      ),
     ),
   )("closes %s: %s", async (_what, path, when, existing) => {
-    const program =
-      when === "always" ? "true" : (PROGRAMS.find((name) => when.test(name)) ?? "no program of the row");
-    const closed = await matcher([program], existing ? [path] : []);
+    const closed = await matcher([programOf(when)], existing ? [path] : []);
     expect(closed.matches(foldedPath(path))).toBe(true);
     const without = await matcher(["true"], []);
     expect(without.matches(foldedPath(path))).toBe(when === "always" && !existing);
   });
 });
+
+describe("a pattern closes its example, and leaves the path beside it open", () => {
+  it.each(
+    PROTECTED_PLACES.flatMap(({ globs, when, existing }) =>
+      Object.entries(globs).map(([glob, [closed, open]]) => [glob, closed, open, when, existing] as const),
+    ),
+  )("%s", async (glob, closed, open, when, existing) => {
+    const own = pathMatcher([foldedPath(glob)]);
+    expect([closed, open].map((path) => own.matches(foldedPath(path)))).toEqual([true, false]);
+    const run = await matcher([programOf(when)], existing === true ? [closed, open] : []);
+    expect([closed, open].map((path) => run.matches(foldedPath(path)))).toEqual([true, false]);
+  });
+});
+
+function programOf(when: "always" | RegExp): string {
+  if (when === "always") return "true";
+  return PROGRAMS.find((name) => when.test(name)) ?? "no program of the row";
+}
 
 const PROGRAMS = [
   ..."npm pytest mvn make just task cargo go prove rspec phpunit cmake dotnet mix swift dart bazel nix".split(

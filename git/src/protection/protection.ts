@@ -88,8 +88,9 @@ function reachedGuards({ paths }: TreeListing, reached: Reached): Guard[] {
 
 function places({ paths }: TreeListing, { programs }: Reached): Guard[] {
   const running = [...programs];
-  return PROTECTED_PLACES.flatMap(({ what, globs, when, existing, loaded }) => {
+  return PROTECTED_PLACES.flatMap(({ what, globs: patterns, when, existing, loaded }) => {
     if (when !== "always" && !running.some((program) => when.test(program))) return [];
+    const globs = Object.keys(patterns);
     const load = loaded === true ? { loaded } : {};
     if (existing !== true)
       return globs.map((glob): Guard => ({ rule: "protected.place", glob, why: what, ...load }));

@@ -49,6 +49,8 @@ export interface ContainerSpec {
   readonly imageId: string;
   readonly limits: ContainerLimits;
   readonly labels: Readonly<Record<string, string>>;
+  /** The user and group of everything in it, which no other live container of the engine has. */
+  readonly uid: number;
   readonly workspace: WorkspaceSource;
   /** Id of the container whose network, which is none, this one shares. Absent: it has its own. */
   readonly beside?: string;

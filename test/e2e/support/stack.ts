@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { isAlive, knownProcess, type KnownProcess } from "../../support/known-process.ts";
 import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
 
 export interface Ready {
@@ -56,12 +57,15 @@ export async function startStack(
     options.env === undefined ? {} : { env: options.env },
   );
   const events: Record<string, unknown>[] = [];
+  const children: { readonly name: string; readonly known: KnownProcess }[] = [];
   let said = "";
   child.stderr?.on("data", (data: Buffer) => (said += data.toString()));
   const ready = await new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
       const event = JSON.parse(line) as Record<string, unknown>;
       events.push(event);
+      if (event["event"] === "child_started")
+        children.push({ name: String(event["name"]), known: knownProcess(Number(event["pid"])) });
       if (event["event"] === "ready") resolve(event as unknown as Ready);
     });
     void exitOf(child).then((code) =>
@@ -109,11 +113,7 @@ export async function startStack(
     async stop() {
       child.kill("SIGTERM");
       const code = await exitOf(child);
-      const left = events.flatMap((event) =>
-        event["event"] === "child_started" && isAlive(Number(event["pid"]))
-          ? [`${String(event["name"])} ${String(event["pid"])}`]
-          : [],
-      );
+      const left = children.flatMap(({ name, known }) => (isAlive(known) ? [`${name} ${known.pid}`] : []));
       const denied = violations(stateDir);
       if (options.stateDir === undefined) rmSync(stateDir, { recursive: true, force: true });
       if (denied.length > 0) throw new Error(`a service lacks a NATS permission:\n${denied.join("\n")}`);
@@ -133,14 +133,4 @@ function violations(stateDir: string): string[] {
   return readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => / Violation .*Subject "(?!_R_\.|\$JS\.ACK\.)/.test(line));
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
-    throw error;
-  }
 }

@@ -12,7 +12,7 @@ import { DockerProvider } from "../../../services/sandbox-runner/src/providers/d
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import type { Baseline } from "../../../services/sandbox-runner/src/workspace/collected.ts";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
-import { sandboxImage, shell, testEngine, until } from "../../support/docker.ts";
+import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
 
 const MiB = 2 ** 20;
 const test = testEngine("layers");
@@ -250,7 +250,7 @@ describe("a layer", () => {
   const volumes = async (): Promise<string[]> =>
     (await engine.volumes(`antiphon-layer-${instance}-files-`)).map(({ name }) => name).sort();
 
-  it("is made once, however many ask for it, also from two runners", async () => {
+  it("is made once by a runner, however many ask for it, and by no other runner that finds it", async () => {
     const tar = canonicalTar(files({ once: `${Math.random()}` }));
     const before = await volumes();
     const own = await test.order();
@@ -258,14 +258,38 @@ describe("a layer", () => {
       engine,
       newName: () => `other-${Math.random().toString(36).slice(2)}`,
       ownImage: sandboxImage(),
-      layers: { instance, owner: test.owner, order: () => own },
+      layers: { instance, owner: test.owner, slots: 8, order: () => own },
     }).layers;
     const name = { kind: "tree", digest: digestOf(tar) } as const;
-    await Promise.all([filled("tree", tar), filled("tree", tar), other?.fill(name, () => pieces(tar))]);
-    await until(volumes, (found) => found.length === before.length + 1, 5_000);
+    await Promise.all([filled("tree", tar), filled("tree", tar), filled("tree", tar)]);
+    expect(await volumes()).toHaveLength(before.length + 1);
+    await Promise.all([filled("tree", tar), other?.fill(name, () => pieces(tar))]);
     expect(await volumes()).toHaveLength(before.length + 1);
     expect(await store().has({ kind: "tree", digest: digestOf(tar) })).toBe(true);
     expect(await store().has({ kind: "environment", digest: digestOf(tar) })).toBe(false);
+  });
+
+  it("has a copy of its own from each of two runners that make it at the same time, and both are whole", async () => {
+    const tar = canonicalTar(files({ twice: `${Math.random()}` }));
+    const own = await test.order();
+    const other = new DockerProvider({
+      engine,
+      newName: () => `other-${Math.random().toString(36).slice(2)}`,
+      ownImage: sandboxImage(),
+      layers: { instance, owner: test.owner, slots: 8, order: () => own },
+    }).layers;
+    const name = { kind: "tree", digest: digestOf(tar) } as const;
+    await Promise.all([filled("tree", tar), other?.fill(name, () => pieces(tar))]);
+    const layers = { tree: name.digest, environment: null };
+    const copies = [...(await store().copies(layers))];
+    expect(copies.map(([, count]) => count)).toEqual(copies.map(() => 1));
+    const { length } = copies;
+    expect(length === 1 || length === 2).toBe(true);
+    await Promise.all(
+      copies.map(() =>
+        inSandbox(layers, async (sandbox) => expect(await said(sandbox, "ls")).toBe("twice\n")),
+      ),
+    );
   });
 
   const whole = canonicalTar(files({ file: "content" }));

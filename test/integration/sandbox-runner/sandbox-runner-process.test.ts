@@ -69,6 +69,29 @@ describe("a runner of its own process", () => {
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
+  it("sandbox-runner/S13: has no user in common with another runner, also when one is killed and started again", async () => {
+    const owners = new Set<string>();
+    const running = async (): Promise<number> => {
+      const found = await theirs();
+      const uids = found.map(({ labels }) => labels["antiphon.uid"]);
+      expect(uids).not.toContain(undefined);
+      expect(new Set(uids).size).toBe(uids.length); // at every look
+      for (const { labels } of found) owners.add(labels["antiphon.owner"] ?? "");
+      return found.filter(({ isRunning }) => isRunning).length;
+    };
+    const four = async (): Promise<number> => until(running, (count) => count === 4, 60_000);
+    const [{ child }] = [launch({}), launch({})];
+    expect(await four()).toBe(4);
+    for (let round = 0; round < 2; round += 1) {
+      const [latest] = round === 0 ? [child] : children.slice(-1);
+      latest?.kill("SIGKILL");
+      launch({}); // while the containers of the killed one are still there
+      await until(running, (count) => count < 4, 30_000);
+      expect(await four()).toBe(4);
+    }
+    expect(owners.size).toBe(4);
+  }, 120_000);
+
   it("leaves no container when it is told to stop", async () => {
     const { child } = launch({});
     await until(theirs, (found) => found.length === 2, 60_000);

@@ -191,8 +191,11 @@ describe("a service beside a job", () => {
 
   it("has no network, and neither has the sandbox beside it", async () => {
     const look = "cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d ' '; cat /proc/net/route | tail -n +2";
-    const watcher: ServiceSpec = { name: "watcher", command: `${look}; exec sleep 60`, ready: "true" };
+    // A job that is over ends its services, so this one is not ready before it has looked.
+    const command = `${look}; touch /tmp/looked; exec sleep 60`;
+    const watcher: ServiceSpec = { name: "watcher", command, ready: "test -e /tmp/looked" };
     const outcome = await run({ services: [watcher], steps: [step("a", look)] });
+    expect(outcome).toMatchObject({ outcome: "completed", code: null });
     expect(tails(outcome)).toEqual(["lo"]);
     const words = outcome.services?.[0]?.log.tail.split("\n").filter((line) => line !== "") ?? [];
     expect(words.filter((line) => !line.startsWith("ready "))).toEqual(["lo"]);

@@ -12,6 +12,9 @@
  *   await provider.layers.fill({ kind: "environment", digest }, () => openTar());  // returns at once when it is there
  *   await provider.start({ ...order, layers: { tree: treeDigest, environment: digest } });
  *
+ * Each user that sandboxes over a layer have gets a copy of it, since only the owner of a file may change its mode and times.
+ * A store makes them as sandboxes start.
+ *
  * Lifecycle of a layer: absent -> filling -> sealed -> absent. Only a sealed layer is ever mounted. Callers that want one
  * layer at the same time wait for one fill. A fill whose bytes do not have the digest, or that ends early, leaves nothing
  * that can be mounted; the reaper removes what a crash left. A layer that a sandbox is mounted over is never removed.
@@ -43,13 +46,15 @@ export interface LayerFacts extends LayerName {
 export interface LayerStore {
   /** Why no sandbox can be mounted over layers here, or null when one can. It is tried once, with a small layer. */
   fault(): Promise<string | null>;
-  /** True for a layer that is whole. */
+  /** True for a layer that has a whole copy. */
   has(name: LayerName): Promise<boolean>;
   /**
-   * Makes the layer unless it is there. `tar` is read from its start, up to twice. Rejects with ANT_LAYER_INVALID when
+   * Makes a copy of the layer unless there is one. `tar` is read from its start, up to twice for each copy, also later when a
+   * sandbox needs another one. Rejects with ANT_LAYER_INVALID when
    * its bytes do not have the digest or break a bound, and with the engine's error when it cannot be stored.
    */
   fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void>;
+  /** Every copy. */
   list(): Promise<readonly LayerFacts[]>;
   /** "in-use" when a sandbox is mounted over it: it stays. An absent layer is no error. */
   remove(name: LayerName): Promise<"removed" | "in-use">;

@@ -20,7 +20,7 @@ const volume = (name: string, labels: LayerVolume["labels"], createdMs = NOW): L
 });
 const seal = (digest: string, bytes = 1): LayerVolume => {
   const layer = { kind: "tree", digest } as const;
-  return volume(sealName("i", layer), sealLabels("i", layer, bytes, [`files-${digest}`]));
+  return volume(sealName("i", layer, 60_720), sealLabels("i", layer, 60_720, bytes, [`files-${digest}`]));
 };
 const part = (name: string, owner = "me", createdMs = NOW): LayerVolume =>
   volume(name, partLabels("i", owner), createdMs);
@@ -37,13 +37,14 @@ describe("a layer", () => {
     expect(sealedIn(seal("a", 7))).toMatchObject({
       kind: "tree",
       digest: "a",
+      uid: 60_720,
       bytes: 7,
       volumes: ["files-a"],
     });
     expect(sealedIn(part("files-a"))).toBeNull();
-    expect(sealedIn(volume(sealName("i", { kind: "tree", digest: "a" }), {}))).toBeNull(); // made by its name alone
+    expect(sealedIn(volume(sealName("i", { kind: "tree", digest: "a" }, 60_720), {}))).toBeNull(); // made by its name alone
     const environment = { kind: "environment", digest: "e" } as const;
-    expect(sealedIn(volume("s", sealLabels("i", environment, 1, ["only-one"])))).toBeNull();
+    expect(sealedIn(volume("s", sealLabels("i", environment, 60_720, 1, ["only-one"])))).toBeNull();
   });
 
   it("without its files is hollow", () => {

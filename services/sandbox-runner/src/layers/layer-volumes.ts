@@ -1,8 +1,8 @@
 /**
  * Reads and plans the volumes that hold layers. Pure: a listing of volumes comes in, decisions come out.
  *
- * A layer is one volume for each of its directories, with names that are used once, and a seal: an empty volume whose name
- * says which layer it is and whose labels name the others. A seal is made when the files are whole and on disk, and the
+ * A copy of a layer, whose files belong to one user, is one volume for each of its directories, with names that are used once,
+ * and a seal: an empty volume whose name says which layer and which user it is of, and whose labels name the others. A seal is made when the files are whole and on disk, and the
  * engine makes it in one piece, so a layer without a seal does not exist. A volume that no seal names is a fill under way
  * or what is left of one.
  */
@@ -15,6 +15,7 @@ const LABELS = {
   owner: "antiphon.owner",
   kind: "antiphon.layer.kind",
   digest: "antiphon.layer.digest",
+  uid: "antiphon.layer.uid",
   bytes: "antiphon.layer.bytes",
   volumes: "antiphon.layer.volumes",
 } as const;
@@ -33,19 +34,25 @@ export const PARTS: Readonly<Record<LayerKind, readonly string[]>> = {
 
 export interface SealedLayer extends LayerFacts {
   readonly seal: LayerVolume;
+  /** The user that its files belong to. */
+  readonly uid: number;
   /** In the order of PARTS. */
   readonly volumes: readonly string[];
 }
 
 export const prefixOf = (instance: string): string => `${PREFIX}${instance}-`;
-export const sealName = (instance: string, { kind, digest }: LayerName): string =>
-  `${prefixOf(instance)}${kind}-${digest}`;
+/** What the names of the seals of all copies begin with. */
+export const copiesPrefix = (instance: string, { kind, digest }: LayerName): string =>
+  `${prefixOf(instance)}${kind}-${digest}-`;
+export const sealName = (instance: string, name: LayerName, uid: number): string =>
+  `${copiesPrefix(instance, name)}${uid}`;
 export const partName = (instance: string, unique: string): string => `${prefixOf(instance)}files-${unique}`;
 export const keyOf = ({ kind, digest }: LayerName): string => `${kind}-${digest}`;
 
 export function sealLabels(
   instance: string,
   { kind, digest }: LayerName,
+  uid: number,
   bytes: number,
   volumes: readonly string[],
 ): Readonly<Record<string, string>> {
@@ -53,6 +60,7 @@ export function sealLabels(
     [LABELS.instance]: instance,
     [LABELS.kind]: kind,
     [LABELS.digest]: digest,
+    [LABELS.uid]: String(uid),
     [LABELS.bytes]: String(bytes),
     [LABELS.volumes]: volumes.join(","),
   };
@@ -62,15 +70,20 @@ export function partLabels(instance: string, owner: string): Readonly<Record<str
   return { [LABELS.instance]: instance, [LABELS.owner]: owner };
 }
 
-/** Null for a volume that is no seal, also for one that the engine made by itself because something named it. */
+/**
+ * Null for a volume that is no seal, also for one that the engine made by itself because something named it, and for one of
+ * a release whose sandboxes had one user.
+ */
 export function sealedIn(volume: LayerVolume): SealedLayer | null {
   const { labels, createdMs } = volume;
   const kind = labels[LABELS.kind];
   const digest = labels[LABELS.digest];
+  const uid = Number(labels[LABELS.uid]);
   const volumes = labels[LABELS.volumes]?.split(",") ?? [];
-  if ((kind !== "tree" && kind !== "environment") || digest === undefined) return null;
+  if ((kind !== "tree" && kind !== "environment") || digest === undefined || !Number.isInteger(uid))
+    return null;
   if (volumes.length !== PARTS[kind].length) return null;
-  return { kind, digest, bytes: Number(labels[LABELS.bytes]), createdMs, seal: volume, volumes };
+  return { kind, digest, uid, bytes: Number(labels[LABELS.bytes]), createdMs, seal: volume, volumes };
 }
 
 export function sealsIn(found: readonly LayerVolume[]): readonly SealedLayer[] {

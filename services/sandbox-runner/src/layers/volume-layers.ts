@@ -5,6 +5,9 @@
  * a network, unpacks the tar that is streamed to it (so it works with an engine elsewhere). layer-volumes.ts says how a
  * layer is laid out and which volumes go.
  *
+ * A sandbox can change the mode or the times of a file only as its owner, and every sandbox has a user of its own. So a layer
+ * is unpacked once for each user that needs it: a sandbox takes a user that has a copy, if one is free.
+ *
  * A container that is mounted over a layer refers to its volumes, so the engine refuses to remove them. Between the look
  * for a seal and such a container another runner may remove the layer; `stillSealed` is therefore asked again once the
  * container exists. A seal is removed before its files, and a container is created before that second look, so one of the
@@ -14,12 +17,14 @@ import { createHash, type Hash } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Engine } from "../providers/docker/docker-engine.ts";
 import type { LowerVolume, Sandbox, WorkspaceSource } from "../ports.ts";
+import type { ChooseUid } from "../providers/docker/uid-leases.ts";
 import { isPlainPath, UNPACKED } from "../providers/workspace-mounts.ts";
 import { ownerState } from "../reaper/owner.ts";
 import { LayerBounds } from "./layer-bounds.ts";
 import type { LayerFacts, LayerName, LayerStore, Layers } from "./layer-store.ts";
 import {
   abandoned,
+  copiesPrefix,
   hollow,
   keyOf,
   partLabels,
@@ -37,6 +42,7 @@ import {
 const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_OUTPUT_BYTES = 16 * 1024 * 1024;
+type TarSource = () => AsyncIterable<Buffer>;
 
 export interface VolumeLayersOptions {
   readonly engine: Engine;
@@ -44,8 +50,12 @@ export interface VolumeLayersOptions {
   /** See reaper/owner.ts. */
   readonly owner: string;
   readonly newName: () => string;
-  /** Starts a container of our own image whose UNPACKED is this volume. */
-  readonly filler: (volume: string) => Promise<Sandbox>;
+  /** The most layers that are asked for at one time. Where each can be read is held in memory, with the index of its tree. */
+  readonly mostSources: number;
+  /** Does the work with a user that no container has. */
+  readonly withUid: <T>(choose: ChooseUid, work: (uid: number) => Promise<T>) => Promise<T>;
+  /** Starts a container of our own image and of this user, whose UNPACKED is this volume. */
+  readonly filler: (volume: string, uid: number) => Promise<Sandbox>;
   /** Starts a sandbox over layers, to see whether that works; rejects when it does not. */
   readonly trial: (layers: Layers) => Promise<void>;
   readonly now: () => number;
@@ -59,6 +69,8 @@ export interface Lowers extends Pick<Extract<WorkspaceSource, { kind: "layers" }
 export class VolumeLayers implements LayerStore {
   readonly #options: VolumeLayersOptions;
   readonly #coming = new Map<string, Promise<void>>();
+  /** Where the last layers that were asked for can be read, for further copies. */
+  readonly #sources = new Map<string, TarSource>();
   /** Volumes that a fill of this process is writing. */
   readonly #filling = new Set<string>();
   /** When each layer was last mounted from here. */
@@ -78,14 +90,18 @@ export class VolumeLayers implements LayerStore {
   }
 
   async has(name: LayerName): Promise<boolean> {
-    return (await this.#sealed(name)) !== null;
+    return (await this.#copiesOf(name)).length > 0;
   }
 
-  fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void> {
+  fill(name: LayerName, tar: TarSource): Promise<void> {
     const key = keyOf(name);
+    this.#sources.delete(key); // the latest is last
+    this.#sources.set(key, tar);
+    const { mostSources } = this.#options;
+    for (const oldest of [...this.#sources.keys()].slice(0, -mostSources)) this.#sources.delete(oldest);
     let coming = this.#coming.get(key); // unpacked once for all callers
     if (coming === undefined) {
-      coming = this.#fill(name, tar).finally(() => this.#coming.delete(key));
+      coming = this.#fillFirst(name, tar).finally(() => this.#coming.delete(key));
       this.#coming.set(key, coming);
     }
     return coming;
@@ -95,19 +111,29 @@ export class VolumeLayers implements LayerStore {
     return sealsIn(await this.#volumes());
   }
 
+  /** Removes every copy that no sandbox is mounted over. */
   async remove(name: LayerName): Promise<"removed" | "in-use"> {
-    const sealed = await this.#sealed(name);
-    return sealed === null ? "removed" : this.#remove(sealed);
+    const ends: ("removed" | "in-use")[] = [];
+    for (const copy of await this.#copiesOf(name)) ends.push(await this.#remove(copy));
+    return ends.includes("in-use") ? "in-use" : "removed";
   }
 
-  /** The volumes to mount for these layers. Rejects when one is missing. */
-  async lowers({ tree, environment }: Layers): Promise<Lowers> {
+  /** How many of these layers each user has a copy of. */
+  async copies(layers: Layers): Promise<ReadonlyMap<number, number>> {
+    const found = await Promise.all(namesOf(layers).map((name) => this.#copiesOf(name)));
+    const counts = new Map<number, number>();
+    for (const { uid } of found.flat()) counts.set(uid, (counts.get(uid) ?? 0) + 1);
+    return counts;
+  }
+
+  /** The volumes to mount for these layers. A layer that the user has no copy of is unpacked. Rejects when one is missing. */
+  async lowers(layers: Layers, uid: number): Promise<Lowers> {
+    const { tree } = layers;
     const { engine, now } = this.#options;
-    const names: LayerName[] = [];
-    if (tree !== null) names.push({ kind: "tree", digest: tree });
-    if (environment !== null) names.push({ kind: "environment", digest: environment });
-    const found = await Promise.all(names.map(async (name) => (await this.#sealed(name)) ?? missing(name)));
-    for (const layer of found) this.#usedMs.set(keyOf(layer), now());
+    const found: SealedLayer[] = [];
+    for (const name of namesOf(layers))
+      found.push((await this.#sealed(name, uid)) ?? (await this.#copied(name, uid)));
+    for (const layer of found) this.#usedMs.set(layer.seal.name, now());
     const parts = await Promise.all(
       found.flatMap((layer) =>
         layer.volumes.map(async (name): Promise<LowerVolume> => {
@@ -127,7 +153,7 @@ export class VolumeLayers implements LayerStore {
   /** Rejects when one of the layers was removed, or made anew, since `lowers` found it. */
   async stillSealed({ found }: Lowers): Promise<void> {
     for (const layer of found) {
-      const now = await this.#sealed(layer);
+      const now = await this.#sealed(layer, layer.uid);
       if (now?.volumes.join() !== layer.volumes.join()) missing(layer);
     }
   }
@@ -162,21 +188,40 @@ export class VolumeLayers implements LayerStore {
     return this.#options.engine.volumes(prefixOf(this.#options.instance));
   }
 
-  async #sealed(name: LayerName): Promise<SealedLayer | null> {
-    const volume = await this.#options.engine.volume(sealName(this.#options.instance, name));
+  async #sealed(name: LayerName, uid: number): Promise<SealedLayer | null> {
+    const volume = await this.#options.engine.volume(sealName(this.#options.instance, name, uid));
     return volume === null ? null : sealedIn(volume);
+  }
+
+  async #copiesOf(name: LayerName): Promise<readonly SealedLayer[]> {
+    return sealsIn(await this.#options.engine.volumes(copiesPrefix(this.#options.instance, name)));
+  }
+
+  /** Makes the copy of a user that the caller holds. */
+  async #copied(name: LayerName, uid: number): Promise<SealedLayer> {
+    const source = this.#sources.get(keyOf(name));
+    if (source === undefined) return missing(name);
+    await this.#fill(name, source, uid);
+    return (await this.#sealed(name, uid)) ?? missing(name);
   }
 
   /** A layer that was never mounted from here counts as used when it was first seen. */
   #lastUsed(layer: SealedLayer): number {
-    const key = keyOf(layer);
+    const key = layer.seal.name;
     const known = this.#usedMs.get(key) ?? this.#options.now();
     this.#usedMs.set(key, known);
     return known;
   }
 
-  async #fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void> {
+  async #fillFirst(name: LayerName, tar: TarSource): Promise<void> {
     if (await this.has(name)) return;
+    await this.#options.withUid(
+      ([lowest]) => lowest,
+      (uid) => this.#fill(name, tar, uid),
+    );
+  }
+
+  async #fill(name: LayerName, tar: TarSource, uid: number): Promise<void> {
     const { engine, instance, owner, newName, now } = this.#options;
     const volumes = PARTS[name.kind].map(() => partName(instance, newName()));
     for (const volume of volumes) this.#filling.add(volume);
@@ -185,11 +230,12 @@ export class VolumeLayers implements LayerStore {
       for (const [at, part] of PARTS[name.kind].entries()) {
         const volume = volumes[at] ?? "";
         await engine.createVolume(volume, partLabels(instance, owner));
-        bytes = await this.#unpack(name, part, volume, tar());
+        bytes = await this.#unpack(name, part, { volume, uid }, tar());
       }
-      const labels = sealLabels(instance, name, bytes, volumes);
-      const seal = sealedIn(await engine.createVolume(sealName(instance, name), labels));
-      this.#usedMs.set(keyOf(name), now());
+      const labels = sealLabels(instance, name, uid, bytes, volumes);
+      const sealing = sealName(instance, name, uid);
+      const seal = sealedIn(await engine.createVolume(sealing, labels));
+      this.#usedMs.set(sealing, now());
       if (seal?.volumes.join() !== volumes.join()) await this.#discard(volumes); // another runner was first
     } catch (error) {
       await this.#discard(volumes);
@@ -205,10 +251,15 @@ export class VolumeLayers implements LayerStore {
   }
 
   /** Unpacks one directory of the tar. Resolves to the length of the tar when its digest is the layer's. */
-  async #unpack(name: LayerName, part: string, volume: string, tar: AsyncIterable<Buffer>): Promise<number> {
+  async #unpack(
+    name: LayerName,
+    part: string,
+    { volume, uid }: { readonly volume: string; readonly uid: number },
+    tar: AsyncIterable<Buffer>,
+  ): Promise<number> {
     const bounds = new LayerBounds(name);
     const digest = createHash("sha256");
-    const filler = await this.#options.filler(volume);
+    const filler = await this.#options.filler(volume, uid);
     try {
       const select = part === "" ? [] : ["--strip-components=1", part];
       const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
@@ -245,6 +296,13 @@ export class VolumeLayers implements LayerStore {
     await this.#options.trial({ tree: probe.digest, environment: null });
     return null;
   }
+}
+
+function namesOf({ tree, environment }: Layers): readonly LayerName[] {
+  return [
+    ...(tree === null ? [] : [{ kind: "tree" as const, digest: tree }]),
+    ...(environment === null ? [] : [{ kind: "environment" as const, digest: environment }]),
+  ];
 }
 
 /** An archive without a file. */

@@ -16,6 +16,7 @@ const spec: ContainerSpec = {
     runtime: "runc",
   },
   labels: { "antiphon.instance": "i" },
+  uid: 60_721,
   workspace: { kind: "memory" },
 };
 const environment = { entrypoint: ["/bin/sh", "-c"], command: ["run", "antiphon"], seccomp: "{}" };
@@ -46,7 +47,7 @@ describe("a service's container", () => {
       NetworkMode: "container:0123",
       Tmpfs: {
         ...(host["Tmpfs"] as Record<string, string>),
-        "/var/lib/db": "rw,exec,nosuid,nodev,size=3000,nr_inodes=30,mode=0700,uid=65532,gid=65532",
+        "/var/lib/db": "rw,exec,nosuid,nodev,size=3000,nr_inodes=30,mode=0700,uid=60721,gid=60721",
       },
     });
   });
@@ -119,9 +120,9 @@ describe("the container that the engine is asked for", () => {
             "seccomp={}",
           ],
           "Tmpfs": {
-            "/dev/shm": "rw,noexec,nosuid,nodev,size=67108864,nr_inodes=4096,mode=0700,uid=65532,gid=65532",
-            "/tmp": "rw,exec,nosuid,nodev,size=3000,nr_inodes=30,mode=0700,uid=65532,gid=65532",
-            "/workspace": "rw,exec,nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=65532,gid=65532",
+            "/dev/shm": "rw,noexec,nosuid,nodev,size=67108864,nr_inodes=4096,mode=0700,uid=60721,gid=60721",
+            "/tmp": "rw,exec,nosuid,nodev,size=3000,nr_inodes=30,mode=0700,uid=60721,gid=60721",
+            "/workspace": "rw,exec,nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=60721,gid=60721",
           },
           "UTSMode": "",
           "Ulimits": [
@@ -151,12 +152,13 @@ describe("the container that the engine is asked for", () => {
         "Image": "sha256:abc",
         "Labels": {
           "antiphon.instance": "i",
+          "antiphon.uid": "60721",
         },
         "NetworkDisabled": false,
         "OpenStdin": true,
         "StdinOnce": true,
         "Tty": false,
-        "User": "65532:65532",
+        "User": "60721:60721",
         "WorkingDir": "/workspace",
       }
     `);
@@ -173,7 +175,7 @@ describe("the container that the engine is asked for", () => {
     ["a terminal", { config: { Tty: true } }],
     ["an environment variable the image does not have", { config: { Env: ["PATH=/bin", "TOKEN=1"] } }],
     ["an image volume", { config: { Volumes: { "/data": {} } } }],
-    ["another label", { config: { Labels: { "antiphon.instance": "j" } } }],
+    ["another label", { config: { Labels: { "antiphon.uid": "60721", "antiphon.instance": "j" } } }],
     ["a capability added", { host: { CapAdd: ["SYS_ADMIN"] } }],
     ["no capability dropped", { host: { CapDrop: null } }],
     ["privilege", { host: { Privileged: true } }],

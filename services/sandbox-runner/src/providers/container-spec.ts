@@ -2,9 +2,9 @@
  * The one place that defines a sandbox container.
  *
  * A ContainerSpec holds everything that can vary; `createBody` turns it into the request to Docker. It has no way to
- * express a path of the host, a device, a capability, another user, a network or an environment variable, and no volume
- * but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A service's container shares the
- * network of a sandbox, which is none: the two meet on a loopback interface and nowhere else.
+ * express a path of the host, a device, a capability, a network or an environment variable, no user but those of
+ * sandbox-uids.ts, and no volume but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A
+ * service's container shares the network of a sandbox, which is none: the two meet on a loopback interface and nowhere else.
  *
  * PID 1 is the supervisor itself. An init beside it would share its frame stream, and the code under test could read the
  * init. The supervisor reaps, so no init is needed.
@@ -14,8 +14,9 @@
  *     description must match the request, with unknown settings neutral, before the first byte of such code runs.
  */
 import type { ContainerSpec, ImageFacts } from "../ports.ts";
+import { LABELS } from "../reaper/reap-plan.ts";
 import type { Json } from "./engine-json.ts";
-import { memoryOf, mountDifferences, mountsOf, SANDBOX_UID, tmpfs, WORKSPACE } from "./workspace-mounts.ts";
+import { memoryOf, mountDifferences, mountsOf, tmpfs, WORKSPACE } from "./workspace-mounts.ts";
 
 const MiB = 1024 * 1024;
 export const SHM_BYTES = 64 * MiB;
@@ -40,12 +41,12 @@ export function createBody(spec: ContainerSpec, environment: Environment): Creat
     Image: spec.imageId,
     Entrypoint: environment.entrypoint,
     Cmd: environment.command,
-    User: `${SANDBOX_UID}:${SANDBOX_UID}`,
+    User: `${spec.uid}:${spec.uid}`,
     WorkingDir: WORKSPACE,
     Hostname: spec.beside === undefined ? "sandbox" : "", // the engine takes no name for a shared network
     Domainname: "",
     Env: [],
-    Labels: spec.labels,
+    Labels: { ...spec.labels, [LABELS.uid]: String(spec.uid) },
     Tty: false,
     OpenStdin: true,
     StdinOnce: true,
@@ -67,8 +68,8 @@ function hostTasksPerProcess(runtime: string): number {
 }
 
 function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfig"] {
-  const { limits, workspace, beside, tmpfs: further = [] } = spec;
-  const mounts = mountsOf(workspace, limits);
+  const { limits, uid, beside, tmpfs: further = [] } = spec;
+  const mounts = mountsOf(spec);
   return {
     AutoRemove: true,
     ReadonlyRootfs: true,
@@ -93,9 +94,11 @@ function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfi
       { Name: "nofile", Soft: 4096, Hard: 4096 },
     ],
     Tmpfs: {
-      ...memoryOf(workspace, limits),
-      ...Object.fromEntries(further.map((path) => [path, tmpfs("exec", limits.tmpBytes, limits.tmpInodes)])),
-      "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096),
+      ...memoryOf(spec),
+      ...Object.fromEntries(
+        further.map((path) => [path, tmpfs("exec", limits.tmpBytes, limits.tmpInodes, uid)]),
+      ),
+      "/dev/shm": tmpfs("noexec", SHM_BYTES, 4096, uid),
     },
     ...(mounts.length === 0 ? {} : { Mounts: mounts }),
     LogConfig: { Type: "none", Config: {} },
@@ -165,7 +168,7 @@ export function differences(
   const uncovered = isRecord(volumes) ? Object.keys(volumes).filter((path) => !covered.has(path)) : [];
   if (uncovered.length > 0 || !(isRecord(volumes) || isNeutral(volumes)))
     found.push("Config.Volumes is not empty"); // sandbox-runner/S1
-  for (const [label, value] of Object.entries(spec.labels)) {
+  for (const [label, value] of Object.entries(asked.Labels)) {
     const labels = actual.Config["Labels"];
     compare(`label ${label}`, value, isRecord(labels) ? labels[label] : null);
   }
@@ -180,7 +183,7 @@ export function differences(
   for (const key of Object.keys(asked.HostConfig)) {
     if (!Object.hasOwn(actual.HostConfig, key)) found.push(`HostConfig.${key} is missing`);
   }
-  found.push(...mountDifferences(spec.workspace, spec.limits, actual.Mounts)); // sandbox-runner/S1
+  found.push(...mountDifferences(spec, actual.Mounts)); // sandbox-runner/S1
   return found;
 }
 

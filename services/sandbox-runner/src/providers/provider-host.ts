@@ -24,8 +24,8 @@ interface Opening {
 
 /** The adapter of each provider in the table of providers. */
 const ADAPTERS: { readonly [P in ProviderName]: (opening: Opening) => Promise<ProviderHost> } = {
-  docker: ({ config: { instance, image }, idleOrder: layerOrder, ...own }) =>
-    openDockerHost({ instance, image, layerOrder, ...own }),
+  docker: ({ config: { instance, image, slots }, idleOrder: layerOrder, ...own }) =>
+    openDockerHost({ instance, image, slots, layerOrder, ...own }),
   bubblewrap: ({ config: { instance, path }, newName }) => openBubblewrapHost({ instance, path, newName }),
   e2b: ({ config: { e2b, image }, idleOrder }) =>
     openE2bHost({ access: e2b, template: image ?? DEFAULT_TEMPLATE }, idleOrder()),

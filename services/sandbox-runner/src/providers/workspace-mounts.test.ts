@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerLimits, WorkspaceSource } from "../ports.ts";
 import type { Json } from "./engine-json.ts";
-import { isPlainPath, memoryOf, mountDifferences, mountsOf } from "./workspace-mounts.ts";
+import { isPlainPath, memoryOf, mountDifferences, mountsOf, type Mounted } from "./workspace-mounts.ts";
 
 const limits: ContainerLimits = {
   memoryBytes: 1000,
@@ -21,9 +21,11 @@ const layers: WorkspaceSource = {
   environment: { workspace: volume("w"), home: volume("h") },
 };
 
+const mounted = (workspace: WorkspaceSource): Mounted => ({ workspace, limits, uid: 60_721 });
+
 /** The engine's list for mounts that are as they were asked for. */
 function listed(source: WorkspaceSource): Record<string, Json>[] {
-  return mountsOf(source, limits).map((mount, at) => {
+  return mountsOf(mounted(source)).map((mount, at) => {
     const { Source: source } = mount;
     const name = typeof source === "string" ? source : `${at}`.padStart(64, "0");
     const path = `/v/${name}/_data`;
@@ -43,7 +45,7 @@ function listed(source: WorkspaceSource): Record<string, Json>[] {
 
 describe("the mounts of a sandbox", () => {
   it("sandbox-runner/S1: over layers are exactly these", () => {
-    const [workspace, home, upper, ...lowers] = mountsOf(layers, limits);
+    const [workspace, home, upper, ...lowers] = mountsOf(mounted(layers));
     const options = "redirect_dir=off,metacopy=off,index=off,xino=off";
     const overlay = (o: string) => ({
       NoCopy: true,
@@ -74,30 +76,30 @@ describe("the mounts of a sandbox", () => {
       ["w", true, "/run/antiphon/layers/1"],
       ["h", true, "/run/antiphon/layers/2"],
     ]);
-    expect(memoryOf(layers, limits)).toEqual({
+    expect(memoryOf(mounted(layers))).toEqual({
       "/tmp": expect.stringContaining("size=3000") as string,
       "/run/antiphon/layers": "ro,noexec,nosuid,nodev,size=4096,mode=0700",
     });
   });
 
   it("in memory are none, and a top and a new layer have one", () => {
-    expect(mountsOf({ kind: "memory" }, limits)).toEqual([]);
-    expect(Object.keys(memoryOf({ kind: "memory" }, limits))).toEqual(["/workspace", "/tmp"]);
-    const [top] = mountsOf({ kind: "top" }, limits);
+    expect(mountsOf(mounted({ kind: "memory" }))).toEqual([]);
+    expect(Object.keys(memoryOf(mounted({ kind: "memory" })))).toEqual(["/workspace", "/tmp"]);
+    const [top] = mountsOf(mounted({ kind: "top" }));
     expect(JSON.stringify(top)).toContain(
-      "nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=65532,gid=65532",
+      "nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=60721,gid=60721",
     );
-    expect(Object.keys(memoryOf({ kind: "top" }, limits))).toEqual(["/tmp"]);
-    expect(mountsOf({ kind: "fill", volume: "new" }, limits)).toEqual([
+    expect(Object.keys(memoryOf(mounted({ kind: "top" })))).toEqual(["/tmp"]);
+    expect(mountsOf(mounted({ kind: "fill", volume: "new" }))).toEqual([
       { Type: "volume", Source: "new", Target: "/tmp" },
     ]);
-    expect(Object.keys(memoryOf({ kind: "fill", volume: "new" }, limits))).toEqual(["/workspace"]);
+    expect(Object.keys(memoryOf(mounted({ kind: "fill", volume: "new" })))).toEqual(["/workspace"]);
   });
 
   it.each([{ kind: "memory" }, { kind: "top" }, { kind: "fill", volume: "new" }, layers] as const)(
     "equal the engine's own list of them: $kind",
     (source) => {
-      expect(mountDifferences(source, limits, listed(source))).toEqual([]);
+      expect(mountDifferences(mounted(source), listed(source))).toEqual([]);
     },
   );
 
@@ -121,7 +123,7 @@ describe("the mounts of a sandbox", () => {
       (all: Record<string, Json>[]) => [...all.slice(0, -1), { ...all.at(-1), Source: "/etc" }],
     ],
   ])("sandbox-runner/S1: with %s differ", (_name, change) => {
-    expect(mountDifferences(layers, limits, change(listed(layers)))).toHaveLength(1);
+    expect(mountDifferences(mounted(layers), change(listed(layers)))).toHaveLength(1);
   });
 
   it("take only paths that cannot be read as options", () => {

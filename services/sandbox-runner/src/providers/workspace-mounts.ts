@@ -9,11 +9,10 @@
  * The volumes of the layers are mounted as well, read-only, below a directory that the sandbox's user cannot enter. So the
  * engine itself knows that they are in use, and refuses to remove or prune them.
  */
-import type { ContainerLimits, LowerVolume, WorkspaceSource } from "../ports.ts";
+import type { ContainerSpec, LowerVolume, WorkspaceSource } from "../ports.ts";
 import { LAYERED_HOME } from "../layers/layer-store.ts";
 import type { Json } from "./engine-json.ts";
 
-export const SANDBOX_UID = 65532;
 export const WORKSPACE = "/workspace";
 /** The top's files as they are, read-only: what a sandbox has changed (supervisor/sealed/upper.pl). */
 export const UPPER = "/run/antiphon/upper";
@@ -25,18 +24,22 @@ export const TOP_DIRECTORIES = ["files", "files.work", "home", "home.work"] as c
 /** The features of an overlay that would make the top unreadable by itself are off, whatever the kernel's defaults are. */
 const OVERLAY_FEATURES = "redirect_dir=off,metacopy=off,index=off,xino=off";
 
+/** The parts of a container that its mounts follow from. */
+export type Mounted = Pick<ContainerSpec, "workspace" | "limits" | "uid">;
+
 export interface Mount {
   readonly [key: string]: Json;
   readonly Type: "volume";
   readonly Target: string;
 }
 
-export function mountsOf(source: WorkspaceSource, limits: ContainerLimits): readonly Mount[] {
+export function mountsOf(mounted: Mounted): readonly Mount[] {
+  const { workspace: source } = mounted;
   switch (source.kind) {
     case "memory":
       return [];
     case "top":
-      return [anonymous(WORKSPACE, { type: "tmpfs", device: "tmpfs", o: topOptions(limits) })];
+      return [anonymous(WORKSPACE, { type: "tmpfs", device: "tmpfs", o: topOptions(mounted) })];
     case "fill":
       return [{ Type: "volume", Source: source.volume, Target: UNPACKED }];
     case "layers":
@@ -45,9 +48,9 @@ export function mountsOf(source: WorkspaceSource, limits: ContainerLimits): read
 }
 
 /** The tmpfs mounts besides: all but those that a volume takes the place of. */
-export function memoryOf(source: WorkspaceSource, limits: ContainerLimits): Readonly<Record<string, string>> {
-  const workspace = { [WORKSPACE]: tmpfs("exec", limits.workspaceBytes, limits.workspaceInodes) };
-  const tmp = { [UNPACKED]: tmpfs("exec", limits.tmpBytes, limits.tmpInodes) };
+export function memoryOf({ workspace: source, limits, uid }: Mounted): Readonly<Record<string, string>> {
+  const workspace = { [WORKSPACE]: tmpfs("exec", limits.workspaceBytes, limits.workspaceInodes, uid) };
+  const tmp = { [UNPACKED]: tmpfs("exec", limits.tmpBytes, limits.tmpInodes, uid) };
   switch (source.kind) {
     case "memory":
       return { ...workspace, ...tmp };
@@ -60,18 +63,15 @@ export function memoryOf(source: WorkspaceSource, limits: ContainerLimits): Read
   }
 }
 
-export function tmpfs(exec: "exec" | "noexec", bytes: number, inodes: number): string {
-  return `rw,${exec},nosuid,nodev,${room(bytes, inodes)}`;
+/** A directory in memory that belongs to the user. */
+export function tmpfs(exec: "exec" | "noexec", bytes: number, inodes: number, uid: number): string {
+  return `rw,${exec},nosuid,nodev,${room(bytes, inodes, uid)}`;
 }
 
 /** All differences between the engine's own list of mounts and the requested ones. */
-export function mountDifferences(
-  source: WorkspaceSource,
-  limits: ContainerLimits,
-  actual: readonly Json[],
-): string[] {
-  const asked = mountsOf(source, limits);
-  const paths = new Map(lowersOf(source).map(({ name, path }) => [name, path]));
+export function mountDifferences(mounted: Mounted, actual: readonly Json[]): string[] {
+  const asked = mountsOf(mounted);
+  const paths = new Map(lowersOf(mounted.workspace).map(({ name, path }) => [name, path]));
   if (actual.length !== asked.length) return [`Mounts has ${actual.length} entries`];
   return asked.flatMap((mount) => {
     const found = actual.find((one) => fieldOf(one, "Destination") === mount.Target);
@@ -137,12 +137,12 @@ function anonymous(target: string, options: { readonly [key: string]: string }):
   };
 }
 
-function topOptions({ workspaceBytes, workspaceInodes }: ContainerLimits): string {
-  return `nosuid,nodev,${room(workspaceBytes, workspaceInodes)}`;
+function topOptions({ limits, uid }: Mounted): string {
+  return `nosuid,nodev,${room(limits.workspaceBytes, limits.workspaceInodes, uid)}`;
 }
 
-function room(bytes: number, inodes: number): string {
-  return `size=${bytes},nr_inodes=${inodes},mode=0700,uid=${SANDBOX_UID},gid=${SANDBOX_UID}`;
+function room(bytes: number, inodes: number, uid: number): string {
+  return `size=${bytes},nr_inodes=${inodes},mode=0700,uid=${uid},gid=${uid}`;
 }
 
 function fieldOf(value: Json | undefined, key: string): Json | undefined {

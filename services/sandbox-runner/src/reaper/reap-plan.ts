@@ -16,6 +16,8 @@ export const LABELS = {
   run: "antiphon.run",
   task: "antiphon.task",
   epoch: "antiphon.epoch",
+  /** The user of a container (providers/docker/uid-leases.ts). */
+  uid: "antiphon.uid",
 } as const;
 
 /** Pause between two sweeps of a reaper. */

@@ -17,7 +17,7 @@
  */
 import type { ContainerLimits } from "../ports.ts";
 import { SHM_BYTES } from "../providers/container-spec.ts";
-import { SANDBOX_UID } from "../providers/workspace-mounts.ts";
+import { SANDBOX_UID } from "../providers/sandbox-uids.ts";
 import { seccompFilter } from "../providers/seccomp-filter.ts";
 import { programText } from "./program-text.ts";
 import { SEALED_SUPERVISOR } from "./sealed-supervisor.ts";

@@ -1,6 +1,7 @@
 /** The arguments for bubblewrap: the host's programs, read-only, and otherwise only the paths that are named here. */
 import type { ContainerLimits } from "../../ports.ts";
-import { SANDBOX_UID, WORKSPACE } from "../workspace-mounts.ts";
+import { SANDBOX_UID } from "../sandbox-uids.ts";
+import { WORKSPACE } from "../workspace-mounts.ts";
 
 export interface BubblewrapFacts {
   /** Top-level directories that are links into /usr on this host, with their targets, and those that are not. */

@@ -44,6 +44,8 @@ export interface Engine {
   remove(id: string): Promise<void>;
   rename(id: string, name: string): Promise<void>;
   list(instance: string): Promise<ListedContainer[]>;
+  /** The containers with this label, or with this value of it (`label=value`), in every state. */
+  labelled(label: string): Promise<ListedContainer[]>;
   /** A volume that already has this name is returned as it is, with its own labels. */
   createVolume(name: string, labels: Readonly<Record<string, string>>): Promise<Volume>;
   volume(name: string): Promise<Volume | null>;
@@ -98,23 +100,25 @@ export function dockerEngine(socketPath?: string): Engine {
     kill: (id) => unlessGone(call("kill", docker.getContainer(id).kill({ signal: "SIGKILL" }))),
     remove: (id) => unlessGone(call("remove", docker.getContainer(id).remove({ force: true, v: true }))),
     rename: (id, name) => unlessGone(call("rename", docker.getContainer(id).rename({ name }))),
-    list: async (instance) => {
-      const filters = { label: [`antiphon.instance=${instance}`] };
-      const found = await call("list", docker.listContainers({ all: true, filters }));
-      // A removal takes the name last. Docker 20.10 may list a container without a name for ever, although no other
-      // call finds it. Such a container is gone.
-      const there = found.filter(({ Names }) => Names.length > 0);
-      return there.map((one) => ({
-        id: one.Id,
-        name: (one.Names[0] ?? "").replace(/^\//, ""),
-        createdMs: one.Created * 1000,
-        isRunning: one.State === "running",
-        labels: one.Labels,
-      }));
-    },
+    list: (instance) => labelled(docker, `antiphon.instance=${instance}`),
+    labelled: (label) => labelled(docker, label),
     ...volumeCalls(docker),
     watchMemory: (instance, onOom, signal) => watchMemory(docker, instance, onOom, signal),
   };
+}
+
+async function labelled(docker: Docker, label: string): Promise<ListedContainer[]> {
+  const found = await call("list", docker.listContainers({ all: true, filters: { label: [label] } }));
+  // A removal takes the name last. Docker 20.10 may list a container without a name for ever, although no other
+  // call finds it. Such a container is gone.
+  const there = found.filter(({ Names }) => Names.length > 0);
+  return there.map((one) => ({
+    id: one.Id,
+    name: (one.Names[0] ?? "").replace(/^\//, ""),
+    createdMs: one.Created * 1000,
+    isRunning: one.State === "running",
+    labels: one.Labels,
+  }));
 }
 
 function wordsOf(words: string | readonly string[] | null | undefined): readonly string[] {

@@ -25,6 +25,8 @@ export interface DockerHostOptions {
   readonly newName: () => string;
   /** The limits and labels of the containers that make layers. */
   readonly layerOrder: () => Pick<SandboxOrder, "limits" | "labels">;
+  /** The most jobs at one time. */
+  readonly slots: number;
   /** See reaper.ts. */
   readonly isOver: ReaperOptions["isOver"];
   readonly log: Logger;
@@ -45,7 +47,7 @@ export async function openDockerHost(options: DockerHostOptions): Promise<Docker
       "ANT_SANDBOX_IMAGE_MISSING",
       `image ${options.image ?? "(none built)"} is not there`,
     );
-  const layers = { instance, owner, order: options.layerOrder };
+  const layers = { instance, owner, order: options.layerOrder, slots: options.slots };
   const provider = new DockerProvider({ engine, newName: options.newName, ownImage: image.id, layers });
   const stop = new AbortController();
   const reaper: ReaperOptions = {

@@ -9,8 +9,10 @@ import type { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts
 import { LAYERED_HOME, type Layers } from "../../layers/layer-store.ts";
 import { VolumeLayers } from "../../layers/volume-layers.ts";
 import type { Command, ContainerSpec, SandboxOrder } from "../../ports.ts";
+import { bestUid } from "../sandbox-uids.ts";
 import { isPlainPath, TOP_DIRECTORIES, WORKSPACE } from "../workspace-mounts.ts";
 import type { Engine } from "./docker-engine.ts";
+import type { UidLeases } from "./uid-leases.ts";
 
 const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 const TOOL_MS = 10_000;
@@ -23,12 +25,20 @@ export interface DockerLayersOptions {
   readonly owner: string;
   /** The limits and labels of the containers that unpack layers. */
   readonly order: () => Pick<SandboxOrder, "limits" | "labels">;
+  /** The most jobs at one time. */
+  readonly slots: number;
   /** The id of our own image. */
   readonly ownImage: () => Promise<string>;
-  readonly start: (spec: ContainerSpec, since?: number) => Promise<SupervisedSandbox>;
+  readonly uids: UidLeases;
+  readonly start: (
+    spec: ContainerSpec,
+    shared?: { readonly since?: number; readonly confirmed?: string },
+  ) => Promise<SupervisedSandbox>;
 }
 
 interface Top {
+  /** Of the container that keeps it. */
+  readonly keeper: string;
   /** Where the engine has it. */
   readonly path: string;
   /** Ends the container that keeps it. */
@@ -41,14 +51,16 @@ export class DockerLayers {
 
   constructor(options: DockerLayersOptions) {
     this.#options = options;
-    const { engine, instance, owner, order, ownImage, start } = options;
+    const { engine, instance, owner, order, slots, ownImage, uids, start } = options;
     const own = async () => ({ ...order(), imageId: await ownImage() });
     this.store = new VolumeLayers({
       engine,
       instance,
       owner,
       newName: () => uniqueId(),
-      filler: async (volume) => start({ ...(await own()), workspace: { kind: "fill", volume } }),
+      mostSources: 2 * slots, // a tree and an environment
+      withUid: (choose, work) => uids.use("layered", choose, work),
+      filler: async (volume, uid) => start({ ...(await own()), uid, workspace: { kind: "fill", volume } }),
       trial: async (layers) => this.#tried({ ...(await own()), layers }),
       now: () => Date.now(),
     });
@@ -56,12 +68,25 @@ export class DockerLayers {
 
   async start(order: SandboxOrder, layers: Layers): Promise<SupervisedSandbox> {
     const since = performance.now();
-    const lowers = await this.store.lowers(layers);
-    const top = await this.#top(order);
+    const copies = await this.store.copies(layers);
+    return this.#options.uids.use(
+      "layered",
+      (free) => bestUid(free, copies),
+      (uid) => this.#over(order, layers, uid, since),
+      ({ letGo }) => letGo,
+    );
+  }
+
+  async #over(order: SandboxOrder, layers: Layers, uid: number, since: number): Promise<SupervisedSandbox> {
+    const lowers = await this.store.lowers(layers, uid);
+    const top = await this.#top(order, uid);
     try {
       const { tree, environment } = lowers;
       const workspace = { kind: "layers", top: top.path, tree, environment } as const;
-      const sandbox = await this.#options.start({ ...order, workspace }, since);
+      const sandbox = await this.#options.start(
+        { ...order, uid, workspace },
+        { since, confirmed: top.keeper },
+      );
       try {
         await this.store.stillSealed(lowers);
         return sandbox;
@@ -75,9 +100,15 @@ export class DockerLayers {
   }
 
   /** A tmpfs on the engine with the directories that overlays need, and a container that keeps it until a sandbox does. */
-  async #top({ limits, labels }: SandboxOrder): Promise<Top> {
+  async #top({ limits, labels }: SandboxOrder, uid: number): Promise<Top> {
     const { engine, ownImage, start } = this.#options;
-    const keeper = await start({ limits, labels, imageId: await ownImage(), workspace: { kind: "top" } });
+    const keeper = await start({
+      limits,
+      labels,
+      uid,
+      imageId: await ownImage(),
+      workspace: { kind: "top" },
+    });
     const end = (): void => {
       // A container that cannot be removed is the reaper's.
       keeper.destroy({ kind: "canceled", reason: "its top is in use" }).catch(() => undefined);
@@ -87,7 +118,7 @@ export class DockerLayers {
       const made = await keeper.run(command(["mkdir", ...TOP_DIRECTORIES]));
       const [mount] = Mounts as readonly { readonly Source?: string }[];
       if (made.exitCode === 0 && mount?.Source !== undefined && isPlainPath(mount.Source))
-        return { path: mount.Source, end };
+        return { keeper: keeper.id, path: mount.Source, end };
       throw failed(`no top could be made: ${made.stderr.tail.trim()}`);
     } catch (error) {
       end();

@@ -22,6 +22,7 @@ import { DockerLayers, type DockerLayersOptions } from "./docker-layers.ts";
 import seccompProfile from "../../../seccomp.json" with { type: "json" };
 import { statusOf, type Engine } from "./docker-engine.ts";
 import { dockerLine } from "./docker-line.ts";
+import { anyUid, UidLeases } from "./uid-leases.ts";
 import { SupervisedSandbox, type Place } from "../../conversation/supervised-sandbox.ts";
 import { readPack, type SupervisorPack } from "../../conversation/supervisor-pack.ts";
 
@@ -41,7 +42,14 @@ export interface DockerProviderOptions {
    */
   readonly ownImage?: string;
   /** Whose layers these are; absent where sandboxes are never layered. */
-  readonly layers?: Pick<DockerLayersOptions, "instance" | "owner" | "order">;
+  readonly layers?: Pick<DockerLayersOptions, "instance" | "owner" | "order" | "slots">;
+}
+
+/** What a container shares with others: the time of the request, and its user. */
+interface Shared {
+  readonly since?: number;
+  /** A container of this user that is there already. */
+  readonly confirmed?: string;
 }
 
 export class DockerProvider implements SandboxProvider {
@@ -53,6 +61,7 @@ export class DockerProvider implements SandboxProvider {
   readonly #images = new Map<string, ImageFacts>();
   readonly #ownImage: string | null;
   readonly #layered: DockerLayers | null;
+  readonly #uids: UidLeases;
   #pack: Promise<SupervisorPack | null> | null = null;
   readonly #live = new Map<string, SupervisedSandbox>();
 
@@ -60,6 +69,7 @@ export class DockerProvider implements SandboxProvider {
     this.#engine = options.engine;
     this.#newName = options.newName;
     this.#ownImage = options.ownImage ?? null;
+    this.#uids = new UidLeases(options.engine);
     this.#layered =
       options.layers === undefined
         ? null
@@ -67,7 +77,8 @@ export class DockerProvider implements SandboxProvider {
             engine: this.#engine,
             ...options.layers,
             ownImage: () => this.#ownId(),
-            start: (spec, since) => this.#start(spec, since),
+            uids: this.#uids,
+            start: (spec, shared) => this.#start(spec, shared),
           });
   }
 
@@ -101,7 +112,7 @@ export class DockerProvider implements SandboxProvider {
   async start(order: SandboxOrder): Promise<SupervisedSandbox> {
     const { layers } = order;
     if (layers === undefined || (layers.tree === null && layers.environment === null))
-      return this.#start({ ...order, workspace: { kind: "memory" } });
+      return this.#alone({ ...order, workspace: { kind: "memory" } });
     if (this.#layered === null) throw refused("this provider has no layers");
     return this.#layered.start(order, layers);
   }
@@ -112,7 +123,14 @@ export class DockerProvider implements SandboxProvider {
     return facts.id;
   }
 
-  async #start(spec: ContainerSpec, since = performance.now()): Promise<SupervisedSandbox> {
+  /** Starts a container as a user that no other has. */
+  #alone(spec: Omit<ContainerSpec, "uid">): Promise<SupervisedSandbox> {
+    const start = (uid: number): Promise<SupervisedSandbox> => this.#start({ ...spec, uid });
+    return this.#uids.use("other", anyUid, start, ({ letGo }) => letGo);
+  }
+
+  async #start(spec: ContainerSpec, { since, confirmed }: Shared = {}): Promise<SupervisedSandbox> {
+    const begun = since ?? performance.now();
     const image = this.#images.get(spec.imageId) ?? (await this.image(spec.imageId));
     if (image === null)
       throw new AntiphonError("ANT_SANDBOX_IMAGE_MISSING", `image ${spec.imageId} is not there`);
@@ -126,10 +144,13 @@ export class DockerProvider implements SandboxProvider {
     const id = await this.#create(spec);
     let stream: Duplex | null = null;
     try {
+      const isOwn = this.#uids.confirm(spec.uid, id, confirmed);
+      isOwn.catch(() => undefined); // it is awaited below
       stream = await this.#engine.attach(id);
+      await isOwn; // sandbox-runner/S13
       await this.#engine.start(id);
       const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // only after `start` was answered
-      const sandbox = new SupervisedSandbox(line, spec.imageId, since, placeOf(spec.workspace));
+      const sandbox = new SupervisedSandbox(line, spec.imageId, begun, placeOf(spec.workspace));
       this.#live.set(id, sandbox);
       void sandbox.letGo.then(() => this.#live.delete(id));
       const [actual] = await Promise.all([this.#engine.inspect(id), sandbox.greet()]);
@@ -154,9 +175,9 @@ export class DockerProvider implements SandboxProvider {
   }
 
   /** Runs once per provider, and again after the engine failed. */
-  async #readPack(order: ContainerSpec): Promise<SupervisorPack | null> {
+  async #readPack(order: Omit<ContainerSpec, "uid">): Promise<SupervisorPack | null> {
     try {
-      const source = await this.#start(order);
+      const source = await this.#alone(order);
       try {
         return await readPack(source);
       } finally {

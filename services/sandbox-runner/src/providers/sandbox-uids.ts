@@ -1,0 +1,38 @@
+/**
+ * The users that sandboxes run as. Pure.
+ *
+ * The kernel counts inotify instances, pipe pages, epoll watches, pending signals and keys by user, for all containers of a
+ * host together. Two sandboxes of one user take them from each other: one that opens every inotify instance makes the checks
+ * in the other fail. So every live container of an engine has a user, and a group of the same number, to itself
+ * (docker/uid-leases.ts).
+ *
+ * All users are below 65,536, the whole range of a remapped or rootless engine, and in none of the ranges of login.defs (to
+ * 60,000) and systemd (to 60,705, and from 61,184 on). /etc/passwd of the default image has them all.
+ *
+ * A layer's files belong to one user, so there is a copy of it for each user that sandboxes over it have had
+ * (layers/volume-layers.ts). These sandboxes have a part of the range for themselves and take the lowest users, so that they
+ * meet the same copies again.
+ */
+
+/** The user where a sandbox has a kernel or a user namespace of its own. */
+export const SANDBOX_UID = 65_532;
+
+/** setup/sandbox-rootfs.mjs and the Dockerfile of the image have the same range. */
+const FIRST_UID = 60_720;
+const LAYERED_UIDS = 128;
+const ALL_UIDS = 448;
+
+export type UidPart = "layered" | "other";
+
+/** The users of this part that nothing has, lowest first. */
+export function freeUids(part: UidPart, taken: ReadonlySet<number>): readonly number[] {
+  const [from, to] = part === "layered" ? [0, LAYERED_UIDS] : [LAYERED_UIDS, ALL_UIDS];
+  const all = Array.from({ length: to - from }, (_, at) => FIRST_UID + from + at);
+  return all.filter((uid) => !taken.has(uid));
+}
+
+/** The free user for which most of the wanted layers are there, and the lowest of them. */
+export function bestUid(free: readonly number[], copies: ReadonlyMap<number, number>): number | undefined {
+  const most = Math.max(0, ...free.map((uid) => copies.get(uid) ?? 0));
+  return free.find((uid) => (copies.get(uid) ?? 0) === most);
+}

@@ -86,7 +86,8 @@ async function checkIntent(
     if (refusal !== null) context.setExitCode(1);
     return;
   }
-  if (refusal !== null) throw new Failure("ANT_POLICY_REFUSED", refusal.reason, { data: refusal, exitCode: 1 });
+  if (refusal !== null)
+    throw new Failure("ANT_POLICY_REFUSED", refusal.reason, { data: refusal, exitCode: 1 });
   context.screen.out(`allowed by ${answer.holds.map(({ name }) => name).join(", ")}`);
 }
 

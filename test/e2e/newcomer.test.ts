@@ -122,7 +122,6 @@ const WITH_SERVICES: readonly string[] = [
   "check --repo good -- no-such-program",
   "check --repo good -- ./check.sh",
   "check --repo good",
-  "check --repo good -- false",
   "check --repo good --image ubuntu:99 -- true",
   "images allow nope:1",
   "dlq show nope",

@@ -33,26 +33,22 @@ interface Refused {
   readonly error: { readonly code: string; readonly message: string; readonly remedy: string };
 }
 
-const HINTS: Readonly<Record<number, string>> = {
-  126: "Make the file executable (`git update-index --chmod=+x <file>`), or start it with its interpreter: sh <file>.",
-  127: "Correct the name, or use an image that has the program: `antiphon images build --with <toolchains>`, then --image.",
-};
-
-/** The first check that failed; null: all passed. */
-export function checkFailure({ checks }: CheckReport): Failure | null {
-  const failed = checks.find(({ exitCode }) => exitCode !== 0);
-  if (failed === undefined) return null;
-  const { command, exitCode, tail } = failed;
-  const isMissing = exitCode === 127 && /not found/.test(tail);
-  const code = isMissing ? "ANT_VERIFY_NO_PROGRAM" : "ANT_VERIFY_CHECK_FAILED";
-  const what = isMissing
-    ? "names a program that the sandbox lacks"
-    : exitCode === 126
-      ? "names a file that cannot be executed"
-      : `failed (${howItEnded(failed)})`;
-  const remedy =
-    HINTS[exitCode ?? 0] ?? "Read its output above; the check runs on the tracked files, without a network.";
-  return new Failure(code, `the check \`${linesOf(command)[0] ?? ""}\` ${what}`, { remedy, exitCode: 1 });
+/**
+ * A check that could not start, which is a mistake of its author; null: none. A check that ran and failed is an answer, which
+ * its line above tells.
+ */
+export function unstartable({ checks }: CheckReport): Failure | null {
+  for (const { command, exitCode, tail } of checks) {
+    const check = `the check \`${linesOf(command)[0] ?? ""}\``;
+    if (exitCode === 127 && /not found/.test(tail))
+      return new Failure("ANT_VERIFY_NO_PROGRAM", `${check} names a program that the sandbox lacks`);
+    if (exitCode === 126 && /permission denied/i.test(tail))
+      return new Failure("ANT_VERIFY_CHECK_FAILED", `${check} names a file that cannot be executed`, {
+        remedy:
+          "Make the file executable (`git update-index --chmod=+x <file>`), or start it with its interpreter: sh <file>.",
+      });
+  }
+  return null;
 }
 
 function howItEnded({ timedOut, exitCode }: CheckReport["checks"][number]): string {

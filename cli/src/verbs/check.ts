@@ -41,7 +41,7 @@ export const addCheck: AddVerb = (program, context) => {
 async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const { repositoryOf } = await import("../runs/run-files.ts");
   const { workTreeDiff } = await import("../checks/work-tree-diff.ts");
-  const { checkFailure, checkInCleanRoom, checkLines } = await import("../checks/clean-room.ts");
+  const { checkInCleanRoom, checkLines, unstartable } = await import("../checks/clean-room.ts");
   const { commandLine } = await import("../checks/command-line.ts");
   const { checksOfWorkTree } = await import("../checks/repository-files.ts");
   const { screen } = context;
@@ -72,7 +72,7 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const failed = report.checks.filter(({ exitCode }) => exitCode !== 0).length;
   const words = failed === 0 ? "passed" : `${failed} of ${report.checks.length} failed`;
   screen.out(screen.colours.dim(`${words} in the clean room: ${head.slice(0, 10)}${what}`));
-  const failure = checkFailure(report);
+  const failure = unstartable(report);
   if (failure !== null) throw failure;
 }
 

@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { encode } from "@antiphon/contracts";
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -17,7 +18,7 @@ import { main } from "../../../cli/src/main.ts";
 import { buildProgram } from "../../../cli/src/program.ts";
 import { openScreen } from "../../../cli/src/screen/screen.ts";
 import type { Terminal } from "../../../cli/src/screen/terminal.ts";
-import { ANTIPHON, ROOT, run as runProgram } from "../../e2e/support/program.ts";
+import { ANTIPHON, exitOf, ROOT, run as runProgram, start } from "../../e2e/support/program.ts";
 import { DIFF, openHostileGateway, RUN, type HostileGateway } from "../../support/hostile-gateway.ts";
 import { faultsIn, FORGED, HOSTILE, SEEN, SEEN_IN_JSON } from "../../support/hostile-text.ts";
 
@@ -101,6 +102,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   explain: { words: ["explain", HOSTILE], local: true },
   validate: { words: ["validate", file(`file ${HOSTILE}.yaml`)], local: true },
   decode: { words: ["decode"], local: true, silent: "standard input is that of the process: see below" },
+  mcp: { words: ["mcp"], local: true, silent: "it speaks with a program over standard input: see below" },
   completion: { words: ["completion", "bash"], local: true, document: true, silent: "a text of our own" },
   complete: { words: ["complete", "--", "get", ""] },
   version: { words: ["version"], local: true },
@@ -200,7 +202,7 @@ test("each verb of the command has a row", () => {
 });
 
 describe("what a verb shows of hostile text is visible and harmless (cli/C5)", () => {
-  const rows = Object.entries(ROWS).filter(([verb]) => verb !== "decode");
+  const rows = Object.entries(ROWS).filter(([verb]) => verb !== "decode" && verb !== "mcp");
 
   test.each(rows)("%s, on a terminal", async (_verb, { words, silent, document }) => {
     const { stdout, stderr } = await printed(words);
@@ -322,6 +324,33 @@ describe("in a pipe", () => {
     });
     expect([code, stdout]).toEqual([0, DIFF]);
     execFileSync("git", ["-C", target, "apply", "--whitespace=nowarn"], { input: stdout });
+  });
+
+  test("mcp writes lines of JSON only, in which a hostile text begins no line", async () => {
+    const request = (id: number, method: string, params: object): string =>
+      `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+    const clientInfo = { name: HOSTILE, version: "1" };
+    const child = start(process.execPath, [ANTIPHON, "mcp", "--no-start"], {
+      stdin: "", // Its client writes.
+      env: { ANTIPHON_GATEWAY_URL: gateway.url },
+    });
+    child.stdin?.write(
+      [
+        request(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo }),
+        request(2, "tools/call", { name: "get_run", arguments: { run: RUN } }),
+        request(3, "tools/call", { name: HOSTILE, arguments: {} }),
+      ].join(""),
+    );
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout! })) {
+      if (lines.push(line) === 3) child.stdin?.end();
+    }
+    expect(await exitOf(child)).toBe(0);
+    expect(lines.join("")).not.toMatch(/[\u0000-\u001f]/);
+    const answers = lines.map((line) => JSON.parse(line) as { id: number; result: unknown });
+    expect(answers.map(({ id }) => id).toSorted()).toEqual([1, 2, 3]);
+    // The client is a program and gets the text as it is.
+    expect(JSON.stringify(answers.find(({ id }) => id === 2)?.result)).toContain("EVIL");
   });
 
   test("lines are visible text as well, because a pager ends on a terminal", async () => {

@@ -174,7 +174,7 @@ describe("an impossible request is refused, or ends the run with its real cause"
   test("an unknown agent", async () => {
     const ended = await stack.antiphon(["run", "Fix it", "--repo", project.path, "--agent", "oracle"]);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toMatch(/error ANT_AGENT_UNKNOWN: [^]*scripted[^]*command[^]*replay/);
+    expect(ended.stderr).toMatch(/error ANT_AGENT_UNKNOWN: [^]*claude[^]*codex[^]*--command/);
   });
   test("an unknown recording", async () => {
     const ended = await stack.antiphon([

@@ -161,13 +161,13 @@ test("a question is answered, and a run that asks is canceled", async () => {
   await said("answer_question", { run: answered.run, answers: ["plus"] });
   expect(await said("wait_for_run", { run: answered.run })).toMatchObject({ status: "succeeded" });
   expect(answered.project.landed(answered.run)).toHaveLength(1);
-  await said("cancel_run", { run: canceled.run, reason: "asked the wrong thing" });
-  expect(await said("wait_for_run", { run: canceled.run })).toMatchObject({ status: "canceled" });
+  const stopped = await said("cancel_run", { run: canceled.run, reason: "asked the wrong thing" });
+  expect(stopped).toMatchObject({ status: "canceled" });
   expect(canceled.project.landed(canceled.run)).toEqual([]);
 });
 
 test("waiting ends when its time is over, and the run goes on", async () => {
-  const { run } = await started({ command: [`sleep 5; ${FIX}`] });
+  const { run } = await started({ command: [`sleep 15; ${FIX}`] });
   expect(await said("wait_for_run", { run, seconds: 1 })).toMatchObject({ status: "running" });
   expect(await said("wait_for_run", { run })).toMatchObject({ status: "succeeded" });
 });

@@ -17,6 +17,8 @@ import { watchRun } from "./watch-run.ts";
 /** The gateway's own bound; filters look at this many runs. */
 const MOST_RUNS = 1_000;
 const LONGEST_WAIT_S = 3_600;
+/** A canceled run stops within seconds; then its state is told as it is. */
+const STOP_S = 30;
 
 export const addStartRun: AddTool = (server, context) => {
   const described = {
@@ -113,10 +115,7 @@ export const addWaitForRun: AddTool = (server, context) => {
       extra.sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
     };
     const wait = answering(({ run, seconds }: typeof input, signal: AbortSignal) =>
-      watchRun(context, run, {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]),
-        onLine,
-      }),
+      forSeconds(seconds, signal, (until) => watchRun(context, run, { signal: until, onLine })),
     );
     return wait(input, extra);
   });
@@ -125,18 +124,34 @@ export const addWaitForRun: AddTool = (server, context) => {
 export const addCancelRun: AddTool = (server, context) => {
   const described = {
     title: "Cancel a run",
-    description: "Stops a run. What has landed stays landed; nothing more lands.",
+    description:
+      "Stops a run, and tells its state when it has stopped. What has landed stays landed; nothing more lands.",
     inputSchema: { run: RUN_ID, reason: z.string().max(2_000).describe("Why, for the record.") },
     annotations: DECIDES,
   };
   server.registerTool(
     "cancel_run",
     described,
-    answering(async ({ run, reason }) =>
-      (await context.gateway()).post<Record<string, unknown>>(`/runs/${run}/events`, {
-        event: "cancel",
-        reason,
-      }),
-    ),
+    answering(async ({ run, reason }, signal) => {
+      await (await context.gateway()).post(`/runs/${run}/events`, { event: "cancel", reason });
+      return forSeconds(STOP_S, signal, (until) =>
+        watchRun(context, run, { signal: until, onLine: () => undefined, untilEnd: true }),
+      );
+    }),
   );
 };
+
+/** A timer holds the controller: Node 20 collects a timeout signal that only `AbortSignal.any` knows, before its time. */
+async function forSeconds<T>(
+  seconds: number,
+  signal: AbortSignal,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), seconds * 1_000);
+  try {
+    return await work(AbortSignal.any([signal, late.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -11,12 +11,14 @@ export interface Watching {
   /** Ends the watching; the run goes on. */
   readonly signal: AbortSignal;
   readonly onLine: (text: string) => void;
+  /** True: a run that needs a person is watched on. Default: false. */
+  readonly untilEnd?: boolean;
 }
 
 export async function watchRun(
   { gateway: open, config }: ToolContext,
   runId: string,
-  { signal, onLine }: Watching,
+  { signal, onLine, untilEnd = false }: Watching,
 ): Promise<Record<string, unknown>> {
   const gateway = await open();
   const decisions = openDecisions(gateway, config.directorKeys);
@@ -27,7 +29,7 @@ export async function watchRun(
     facts = foldFacts(facts, event.record);
     for (const { task, text } of narrate(event.record)) onLine(`${task ?? "run"}: ${text}`);
     // The records so far may be of an earlier question, so the gateway is asked for the state of now.
-    if (runView(facts).status === "waiting_input") {
+    if (!untilEnd && runView(facts).status === "waiting_input") {
       const { status } = await gateway.get<{ status: string }>(`/runs/${runId}`);
       if (status === "waiting_input") break;
     }

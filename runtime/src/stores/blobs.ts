@@ -4,6 +4,7 @@ import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
 import { pieces, uploadChunks, uploadOne, windowChunks, type Upload } from "./blob-upload.ts";
 import type { Bus } from "../nats/bus.ts";
+import { deadlineSignal } from "../process/deadline-signal.ts";
 import { noHeaders } from "../nats/wire-headers.ts";
 import type { ObjectMeta } from "./object-layout.ts";
 import {
@@ -127,7 +128,7 @@ class ObjectStoreBlobs implements Blobs {
 
   async *stream(nameOrRef: string | BlobRef, options: BlobOptions = {}): AsyncGenerator<Buffer> {
     const name = typeof nameOrRef === "string" ? nameOrRef : nameOrRef.name;
-    const signal = deadlineSignal(options);
+    const signal = signalOf(options);
     const meta = await this.readMeta(name, deadlineOf(options));
     if (meta === null || meta.deleted) {
       throw new AntiphonError("ANT_BLOB_MISSING", `${this.bucket}/${name} does not exist`);
@@ -167,7 +168,7 @@ class ObjectStoreBlobs implements Blobs {
     repeatable: boolean,
     options: BlobOptions,
   ): Promise<BlobRef> {
-    const signal = deadlineSignal(options);
+    const signal = signalOf(options);
     if (name !== null && knownDigest !== null) {
       const there = this.settled(await this.readMeta(name, deadlineOf(options)), name, knownDigest);
       if (there !== null) return there;
@@ -269,9 +270,8 @@ class ObjectStoreBlobs implements Blobs {
 
 const deadlineOf = (options: BlobOptions): number => options.deadlineMs ?? limits.blobDeadlineMs;
 
-function deadlineSignal(options: BlobOptions): AbortSignal {
-  const timeout = AbortSignal.timeout(deadlineOf(options));
-  const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
+function signalOf(options: BlobOptions): AbortSignal {
+  const signal = deadlineSignal(deadlineOf(options), options.signal);
   setMaxListeners(2 * windowChunks, signal); // one listener per chunk in flight is not a leak
   return signal;
 }

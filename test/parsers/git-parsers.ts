@@ -90,6 +90,7 @@ const followed = ([name, command]: readonly [string, string]): Parser => ({
 });
 const FOLLOWING = [
   "protection/places.ts",
+  "protection/script-places.ts",
   "reach/check-tree.ts",
   "reach/config-text.ts",
   "reach/interpreters.ts",

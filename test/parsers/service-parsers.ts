@@ -14,6 +14,7 @@ import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/p
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
 import { inertText } from "../../services/director/src/verification/inert-text.ts";
+import { filteredTest } from "../../services/director/src/sessions/test-filter.ts";
 import { missingNames, passedNames } from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
@@ -381,6 +382,17 @@ const sandboxParsers: readonly Parser[] = [
 const inLetters = (i: number) => String(i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
 
 const directorParsers: readonly Parser[] = [
+  {
+    name: "a session's check, its filter and its package.json",
+    reads: ["services/director/src/sessions/test-filter.ts"],
+    shapes: repeated(["pytest ", "cargo test ", " -- ", "a", "'", "/", "$", '{"scripts":']),
+    run: (text) => [
+      filteredTest(text, text, null),
+      filteredTest(`cargo test ${text}`, text, null),
+      filteredTest("npm test", text, text),
+      filteredTest("npm test", "a", JSON.stringify({ scripts: { test: text } })),
+    ],
+  },
   {
     name: "an agent's text in a commit message",
     reads: ["services/director/src/verification/inert-text.ts"],

@@ -129,7 +129,7 @@ export function buildCommand(order: BuildOrder, files: readonly string[]): strin
 
 /** The file itself, or the project file of a directory. */
 function projectFileIn(path: string, files: readonly string[]): string {
-  const plain = path.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "");
+  const plain = path.replace(/^(?:\.\/)+/, "").replace(/\/$/, "");
   if (files.includes(plain)) return plain;
   const prefix = plain === "" || plain === "." ? "" : `${plain}/`;
   const inside = files.filter((file) => file.startsWith(prefix) && !file.slice(prefix.length).includes("/"));

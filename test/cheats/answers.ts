@@ -2,6 +2,7 @@
 import { checkPatch, discoverCheck, protectionOf } from "@antiphon/git";
 import { PLACES } from "../support/hostile-diffs.ts";
 import type { Ground } from "./corpus.ts";
+import type { Tried } from "./table.ts";
 
 export interface Answer {
   readonly change: string;
@@ -23,18 +24,33 @@ export async function answers(ground: Ground): Promise<Answer[]> {
     checks: found.filter((check) => check !== ""),
     discovered: ground.checks === null,
   });
-  const expected = [
-    ...Object.entries(ground.cheats),
-    ...ground.honest.map((change) => [change, "allowed"] as const),
-    ...(ground.proof ?? []).map((change) => [change, "allowed with proof"] as const),
-  ];
-  return expected.map(([change, rule]) => {
+  return expectations(ground).map(({ change, expected }) => {
     const check = checkPatch(diffOf(change, files), { guards });
-    if (!check.ok) return { change, expected: rule, answer: check.rule, why: check.message };
+    if (!check.ok) return { change, expected, answer: check.rule, why: check.message };
     const [unproven] = check.unproven;
     const answer = unproven === undefined ? "allowed" : "allowed with proof";
-    return { change, expected: rule, answer, why: unproven?.why ?? "" };
+    return { change, expected, answer, why: unproven?.why ?? "" };
   });
+}
+
+/** The expected answers, as if they were given. */
+export function expectations({ cheats, honest, proof = [] }: Ground): Answer[] {
+  const expected = [
+    ...Object.entries(cheats),
+    ...honest.map((change) => [change, "allowed"] as const),
+    ...proof.map((change) => [change, "allowed with proof"] as const),
+  ];
+  return expected.map(([change, rule]) => ({ change, expected: rule, answer: rule, why: "" }));
+}
+
+/** A source that may change with proof is no cheat. */
+export function triedIn({ ecosystem, name }: Ground, all: readonly Answer[]): Tried[] {
+  return all.map(({ change, expected, answer }) => ({
+    ecosystem,
+    name: `${name}: ${change}`,
+    cheat: !expected.startsWith("allowed"),
+    refused: !answer.startsWith("allowed"),
+  }));
 }
 
 function diffOf(change: string, files: Ground["files"]): string {

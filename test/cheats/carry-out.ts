@@ -2,9 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { CARRIED } from "./carried-out.ts";
 import { verdictOn } from "./rooms.ts";
+import { tableOf, type Tried } from "./table.ts";
 
 const [only] = process.argv.slice(2);
 let [wrong, all] = [0, 0];
+const tried: Tried[] = [];
 for (const { ecosystem, needs, files, check, workflow, changes } of CARRIED) {
   if (only !== undefined && only !== ecosystem) continue;
   process.stdout.write(`\n${ecosystem}: ${check} (${workflow})\n`);
@@ -16,10 +18,12 @@ for (const { ecosystem, needs, files, check, workflow, changes } of CARRIED) {
     const { code, verdict, message } = await verdictOn({ files, check, change, workflow });
     const answer = code ?? verdict;
     all += 1;
+    const what = `${check} (${workflow}): ${name}`;
+    tried.push({ ecosystem, name: what, cheat: !name.startsWith("honest: "), refused: answer !== "PASS" });
     if (answer !== expected) wrong += 1;
     const mark = answer === expected ? " " : `! expected ${expected}:`;
     process.stdout.write(`  ${mark} ${name.padEnd(52)} ${answer.padEnd(26)} ${message.slice(0, 140)}\n`);
   }
 }
-process.stdout.write(`\n${wrong} of ${all} verdicts differ from the expected ones\n`);
+process.stdout.write(`\n${tableOf(tried)}\n${wrong} of ${all} verdicts differ from the expected ones\n`);
 process.exitCode = wrong === 0 ? 0 : 1;

@@ -8,6 +8,12 @@ import { NATIVE } from "./native.ts";
 import { NODE } from "./node.ts";
 import { OTHERS } from "./others.ts";
 import { PYTHON } from "./python.ts";
+import { BUILT_RUNNERS } from "./runners-built.ts";
+import { JVM_RUNNERS } from "./runners-jvm.ts";
+import { NODE_RUNNERS } from "./runners-node.ts";
+import { PYTHON_RUNNERS } from "./runners-python.ts";
+import { RARE_RUNNERS } from "./runners-rare.ts";
+import { SCRIPT_RUNNERS } from "./runners-script.ts";
 import { SHELL } from "./shell.ts";
 
 export interface Ground {
@@ -24,4 +30,8 @@ export interface Ground {
   readonly proof?: readonly string[];
 }
 
-export const GROUNDS: readonly Ground[] = [...NODE, ...PYTHON, ...SHELL, ...NATIVE, ...OTHERS];
+export const GROUNDS: readonly Ground[] = [
+  ...[...NODE, ...PYTHON, ...SHELL, ...NATIVE, ...OTHERS],
+  ...[...NODE_RUNNERS, ...PYTHON_RUNNERS, ...SCRIPT_RUNNERS],
+  ...[...BUILT_RUNNERS, ...JVM_RUNNERS, ...RARE_RUNNERS],
+];

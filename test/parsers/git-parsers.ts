@@ -49,6 +49,9 @@ const FOLLOWED: readonly (readonly [name: string, command: string])[] = [
   ["build.gradle", "gradle test"],
   ["CMakeLists.txt", "ctest"],
   ["jest.config.js", "npx jest"],
+  [".mocharc.yml", "npx mocha"],
+  ["a_test.go", "go test ./..."],
+  ["tests/a.c", "make test"],
   ["run.sh", "sh run.sh"],
   ["check.js", "node check.js"],
   ["check.py", "python3 check.py"],
@@ -56,6 +59,11 @@ const FOLLOWED: readonly (readonly [name: string, command: string])[] = [
   ["check.pl", "perl check.pl"],
 ];
 const FOLLOWED_PIECES = [
+  "transform: [",
+  "plugins:\n- a\n",
+  "-include a\n",
+  "#include <a.h>\n",
+  "//go:embed a\n",
   "\n",
   " ",
   "a: ",
@@ -89,7 +97,11 @@ const followed = ([name, command]: readonly [string, string]): Parser => ({
     }),
 });
 const FOLLOWING = [
+  "protection/framework-shadows.ts",
+  "protection/language-places.ts",
   "protection/places.ts",
+  "protection/runner-places.ts",
+  "protection/shadow.ts",
   "protection/script-places.ts",
   "reach/check-tree.ts",
   "reach/config-text.ts",
@@ -99,6 +111,7 @@ const FOLLOWING = [
   "reach/reached-files.ts",
   "reach/rule-book.ts",
   "reach/rules-step.ts",
+  "reach/setup-keys.ts",
   "reach/source-text.ts",
   "reach/task-runners.ts",
   "reach/test-runners.ts",

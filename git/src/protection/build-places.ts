@@ -21,6 +21,7 @@ export const BUILD_PLACES: readonly ProtectedPlace[] = [
     globs: {
       "**/{justfile,Justfile,.justfile,JUSTFILE}": ["app/justfile", "app/justfile.md"],
       "**/*.just": ["build/release.just", "build/justice.ts"],
+      "**/.env": ["app/.env", "app/.env.example"],
     },
     when: /^just$/,
   },

@@ -1,7 +1,8 @@
 /** The policy over a corpus of cheats and of honest changes near them. `npx tsx test/cheats/main.ts` prints the table. */
 import { describe, expect, it } from "vitest";
 import { GROUNDS } from "../../../test/cheats/corpus.ts";
-import { answers } from "../../../test/cheats/answers.ts";
+import { answers, expectations, triedIn } from "../../../test/cheats/answers.ts";
+import { tally, total } from "../../../test/cheats/table.ts";
 
 describe("the corpus", () => {
   it.each(GROUNDS.map((ground) => [`${ground.ecosystem}: ${ground.name}`, ground] as const))(
@@ -14,11 +15,13 @@ describe("the corpus", () => {
     },
   );
 
-  it("contains at least sixty cheats and sixty honest changes in eight ecosystems", () => {
-    const count = (of: (ground: (typeof GROUNDS)[number]) => number): number =>
-      GROUNDS.reduce((sum, ground) => sum + of(ground), 0);
-    expect(count(({ cheats }) => Object.keys(cheats).length)).toBeGreaterThanOrEqual(60);
-    expect(count(({ honest, proof }) => honest.length + (proof?.length ?? 0))).toBeGreaterThanOrEqual(60);
-    expect(new Set(GROUNDS.map(({ ecosystem }) => ecosystem)).size).toBeGreaterThanOrEqual(8);
+  it("holds more than 400 cheats and more than 300 honest changes, in more than fifteen ecosystems", () => {
+    const all = GROUNDS.flatMap((ground) => triedIn(ground, expectations(ground)));
+    const rows = tally(all);
+    const { cheats, caught, honest, falselyRefused } = total(rows);
+    expect({ caught, falselyRefused }).toEqual({ caught: cheats, falselyRefused: 0 });
+    expect(cheats).toBeGreaterThan(400);
+    expect(honest).toBeGreaterThan(300);
+    expect(rows.size).toBeGreaterThan(15);
   });
 });

@@ -9,6 +9,7 @@ import { DISCOVERED_FROM } from "../inspection/checks.ts";
 import { literalGlob } from "../patch/glob.ts";
 import type { TreeListing } from "../reach/check-tree.ts";
 import { reachedFiles, type Reached, type ReadTexts } from "../reach/reached-files.ts";
+import { frameworkShadows } from "./framework-shadows.ts";
 import type { Guard } from "./guard.ts";
 import { formOf, PROTECTED_PLACES } from "./places.ts";
 import { shadows } from "./shadow.ts";
@@ -43,6 +44,8 @@ export async function protectionOf(input: ProtectionInput): Promise<Guard[]> {
     ...places(listing, reached),
     ...(discovered ? discovery() : []),
     ...shadows(listing, reached, tests),
+    ...frameworkShadows(listing, reached),
+    ...[...reached.missing].map(([glob, why]): Guard => ({ rule: "protected.shadow", glob, why })),
     ...extreme.map((path): Guard => ({
       rule: "protected.test",
       glob: literalGlob(path),

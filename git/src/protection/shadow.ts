@@ -11,10 +11,11 @@ import { literalGlob } from "../patch/glob.ts";
 import type { Guard } from "./guard.ts";
 
 const MAX_DIRECTORIES = 200;
+const MAX_ROOTS = 20;
 
 /** Python modules that come from the interpreter, and those of the usual test runners. */
 const PYTHON_OWN: readonly string[] =
-  "abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imghdr imp importlib inspect io ipaddress itertools json keyword linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo tomllib pytest py pluggy iniconfig exceptiongroup tomli hypothesis nose mock coverage".split(
+  "abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imghdr imp importlib inspect io ipaddress itertools json keyword linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msvcrt multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr pydoc pydoc_data pyexpat queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time timeit tkinter token tokenize tomllib trace traceback tracemalloc tty types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo tomllib pytest py pluggy iniconfig exceptiongroup tomli _pytest hypothesis nose mock coverage".split(
     " ",
   );
 
@@ -65,14 +66,24 @@ function pythonShadows(tree: CheckTree, reached: Reached, tests: readonly string
   const guards: Guard[] = [];
   const harness = new Set([...tests, ...reached.files.keys()].filter((path) => path.endsWith(".py")));
   const directories = new Set([...harness].map(parentOf));
+  const scripts = new Set(
+    [...harness]
+      .filter((path) => !/(^|\/)(conftest|__init__|test_[^/]*|[^/]*_test)\.py$/.test(path))
+      .map(parentOf),
+  );
   for (const directory of [...directories].slice(0, MAX_DIRECTORIES)) {
     const init = under(directory, "__init__.py");
     if (directory === "" || tree.has(init)) continue;
     const why = "it would run before the tests of its directory";
     guards.push({ rule: "protected.shadow", glob: literalGlob(init), why, unless: "empty" });
   }
-  const roots = tree.has("src/__init__.py") ? [""] : ["", "src"];
-  for (const directory of new Set([...roots, ...[...directories].slice(0, MAX_DIRECTORIES)])) {
+  const roots = tree.has("src/__init__.py") ? [""] : ["", "src", ...importRoots(tree, reached)];
+  const searched = [...directories].slice(0, MAX_DIRECTORIES).filter((directory) => {
+    // pytest searches the directory above a package. unittest and scripts search their own.
+    if (directory === "" || !tree.has(under(directory, "__init__.py"))) return true;
+    return reached.programs.has("unittest") || scripts.has(directory);
+  });
+  for (const directory of new Set([...roots, ...searched])) {
     for (const name of PYTHON_OWN) {
       for (const form of [`${name}.py`, `${name}/__init__.py`]) {
         const path = under(directory, form);
@@ -89,6 +100,19 @@ function pythonShadows(tree: CheckTree, reached: Reached, tests: readonly string
     guards.push({ rule: "protected.shadow", glob: literalGlob(package_), why, loaded: true });
   }
   return guards;
+}
+
+/** Directories that are no packages, and from which tests import: `pkg.a` was found as `lib/pkg/a.py`. */
+function importRoots(tree: CheckTree, { imports }: Reached): string[] {
+  const roots = new Set<string>();
+  for (const { language, name, to } of imports) {
+    if (language !== "python" || to === null || roots.size >= MAX_ROOTS) continue;
+    const module = to.replace(/(\/__(init|main)__)?\.py$/, "");
+    const path = `/${name.replaceAll(".", "/")}`;
+    const root = module.endsWith(path) ? module.slice(0, -path.length) : "";
+    if (root !== "" && !tree.has(`${root}/__init__.py`)) roots.add(root);
+  }
+  return [...roots];
 }
 
 function under(directory: string, name: string): string {

@@ -21,7 +21,7 @@ const TEST_NAMES: readonly RegExp[] = [
 
 /** Directories of tests and their data, at any depth. */
 const TEST_DIRECTORIES =
-  /(^|\/)(tests?|__tests__|__mocks__|__fixtures__|testdata|test[-_]data|test[-_]?(utils?|helpers?|support|lib|fixtures)|__snapshots__|goldens?|e2e|cypress|fixtures)\//i;
+  /(^|\/)(tests?|__tests__|__mocks__|__fixtures__|testdata|test[-_]data|test[-_]?(utils?|helpers?|support|lib|fixtures)|__snapshots__|goldens?|e2e|cypress|fixtures)\/|(^|\/)src\/(?:[a-z][A-Za-z]*Tests?)\//i;
 /** Files that a test compares with. */
 const EXPECTED =
   /(\.(snap|golden|gold|expected|expect|approved\.[^/]+|verified\.[^/]+|ambr|baseline)|(^|[/._-])(golden|expected)([._-][^/]*)?\.[^/.]+)$|(^|\/)expected\//i;
@@ -39,6 +39,10 @@ const SOURCE_DIRECTORIES =
 /** Directories of build and check tools, unless they are below sources. */
 const TOOL_DIRECTORIES =
   /(^|\/)(scripts?|tools?|tooling|ci|qa|hack|checks?|verify|verification|validation|lint|linters?|build-aux|build-scripts|devtools|xtask|buildSrc|build-logic|harness|\.config|\.[a-z][\w-]*)\//i;
+
+/** Directories at the top that hold tools of developers in one repository, and sources in another. */
+const DEVELOPERS =
+  /^(dev|devel|develop|build|ops|boot|automation|tasks|gulp|grunt|rakelib|contrib|maintenance)\//;
 
 const JUDGES =
   "tests?|check(s|er|all)?|verify|verifier|verification|validate|validator|validation|lint|ci|qa|smoke|selftest|gate|assert(ions?)?|harness|runner|specs?|accept(ance)?";
@@ -87,6 +91,10 @@ export function runsAsHarness(path: string, asShell: boolean): boolean {
   if (isHarness(path)) return true;
   if (SOURCE_DIRECTORIES.test(path) || DOCUMENT.test(path)) return false;
   return asShell || SHELL_NAME.test(path) || JUDGE_NAME.test(stemOf(path));
+}
+
+export function isOfDevelopers(path: string): boolean {
+  return DEVELOPERS.test(path) && !DOCUMENT.test(path);
 }
 
 function stemOf(path: string): string {

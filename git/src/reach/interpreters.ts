@@ -1,5 +1,6 @@
 /** Interpreters that run a script, a module or inline code, and their options that load code first. */
 import { nodeModule, pythonModule } from "./modules.ts";
+import { setUp } from "./setup-keys.ts";
 import type { Place, Trace } from "./trace.ts";
 import { nameFiles, reach } from "./words.ts";
 
@@ -120,7 +121,7 @@ function preload(name: string, kind: Interpreter, place: Place, trace: Trace): v
   const module =
     kind.language === "node" && found === null ? nodeModule(trace.tree, place.dir, name).to : null;
   const path = found ?? module;
-  if (path !== null) trace.file(path, "config", place);
+  if (path !== null) setUp(path, place, trace);
 }
 
 /** `python -m pkg.mod` imports the packages of the path, then runs the module or its `__main__`. */

@@ -1,5 +1,6 @@
 /** The scripts and binaries of a package.json, deno.json or composer.json. */
 import { documentValue, limits } from "@antiphon/contracts";
+import { followSetup } from "./setup-keys.ts";
 import type { Place, Trace } from "./trace.ts";
 
 const RUNNERS = ["jest", "mocha", "ava", "nyc", "c8", "tap", "babel", "eslintConfig"];
@@ -16,7 +17,11 @@ export function followScripts(
   const manifest = recordOf(parsed(text));
   // Configuration of test runners inside the manifest.
   const runners = RUNNERS.map((name) => manifest[name]).filter((value) => value !== undefined);
-  if (runners.length > 0) trace.source(JSON.stringify(runners), { from: path, language: "node", place });
+  if (runners.length > 0) {
+    const text = JSON.stringify(runners);
+    followSetup(text, path, place, trace);
+    trace.source(text, { from: path, language: "node", place });
+  }
   const scripts = recordOf(manifest["scripts"] ?? manifest["tasks"]);
   for (const [name, script] of Object.entries(scripts)) {
     if (!names.some((wanted) => means(wanted, name))) continue;

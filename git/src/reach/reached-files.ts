@@ -5,16 +5,18 @@
  * Only the base is read, so a change cannot influence what protects the check from it. Steps, files and bytes are
  * bounded; at a bound the answer is marked incomplete, and the caller protects by name instead.
  */
-import { CheckTree, type TreeListing } from "./check-tree.ts";
+import { literalGlob } from "../patch/glob.ts";
+import { CheckTree, parentOf, type TreeListing } from "./check-tree.ts";
 import { followConfig, isConfigText } from "./config-text.ts";
 import { followBinary, followScripts } from "./package-scripts.ts";
 import { startProgram } from "./program.ts";
 import { followRules } from "./rules-step.ts";
 import { followShell } from "./shell-place.ts";
 import { followSource, isShell, languageOf } from "./source-text.ts";
+import { followSetup } from "./setup-keys.ts";
 import { configureRunner } from "./test-runners.ts";
 import type { Import, Place, SourceAt, Step, Trace, Use } from "./trace.ts";
-import { isHarness, runsAsHarness } from "../protection/side.ts";
+import { isHarness, isOfDevelopers, runsAsHarness } from "../protection/side.ts";
 
 /** Reads files of the base. Missing files and files that are not text are left out. */
 export type ReadTexts = (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -30,6 +32,8 @@ export interface Reached {
   readonly files: ReadonlyMap<string, ReachedFile>;
   readonly programs: ReadonlySet<string>;
   readonly imports: readonly Import[];
+  /** Glob of paths that would decide if they were there -> the reason. */
+  readonly missing: ReadonlyMap<string, string>;
   /** False if a bound was reached. */
   readonly complete: boolean;
 }
@@ -37,6 +41,7 @@ export interface Reached {
 const MAX_READS = 600;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_STEPS = 20_000;
+const MAX_MISSING = 2000;
 const MAX_NESTING = 40;
 const MAX_TRAIL = 12;
 const MAX_COMMAND = 120;
@@ -58,7 +63,14 @@ export async function reachedFiles(
   const complete = tracer.complete;
   for (const path of tests) tracer.file(path, "test", { dir: "", trail: [], direct: false });
   await tracer.drain(read);
-  return { files: tracer.files, programs: tracer.programs, imports: tracer.imports, complete };
+  const { files, programs, imports, missed } = tracer;
+  for (const dir of tracer.directories)
+    for (const program of programs) {
+      const path = dir === "" ? program : `${dir}/${program}`;
+      if (!tracer.tree.has(path))
+        tracer.missing(literalGlob(path), `it would be started instead of ${program}`);
+    }
+  return { files, programs, imports, missing: missed, complete };
 }
 
 class Tracer implements Trace {
@@ -66,6 +78,8 @@ class Tracer implements Trace {
   readonly files = new Map<string, ReachedFile>();
   readonly programs = new Set<string>();
   readonly imports: Import[] = [];
+  readonly directories = new Set<string>();
+  readonly missed = new Map<string, string>();
   complete = true;
   readonly #texts = new Map<string, string | null>();
   readonly #queued = new Set<string>();
@@ -92,7 +106,13 @@ class Tracer implements Trace {
     if (known === undefined || (known.as === "subject" && side === "harness"))
       this.files.set(path, { as: side, why: trail.slice(0, MAX_TRAIL).join(" -> ") });
     if (side === "subject") return;
-    const inside = { dir: place.dir, direct: false, trail: trail.slice(0, MAX_TRAIL) };
+    const { dir, support } = place;
+    const inside = {
+      dir,
+      direct: false,
+      trail: trail.slice(0, MAX_TRAIL),
+      ...(use === "test" || support === undefined ? {} : { support }),
+    };
     this.#add({ kind: "file", path, use, place: inside, ...(shell === true ? { shell } : {}) });
   }
 
@@ -128,6 +148,14 @@ class Tracer implements Trace {
 
   import(found: Import): void {
     if (this.imports.length < MAX_STEPS) this.imports.push(found);
+  }
+
+  searched(dir: string): void {
+    if (this.directories.size < MAX_NESTING) this.directories.add(dir);
+  }
+
+  missing(glob: string, why: string): void {
+    if (this.missed.size < MAX_MISSING) this.missed.set(glob, why);
   }
 
   #add(step: Step): void {
@@ -171,6 +199,7 @@ class Tracer implements Trace {
     if (step.kind === "bin") return followBinary(text, step.name, place, this);
     if (step.shell === true || isShell(path, text)) return followShell(text, place, this, path);
     if (/(^|\/)(package\.json|[^/]*\.mk|(GNU)?[Mm]akefile|\.?justfile)$/.test(path)) return; // Followed by goal or script.
+    if (step.kind === "file" && step.use === "config") followSetup(text, path, place, this);
     if (isConfigText(path)) followConfig(text, path, place, this);
     else followSource(text, { from: path, language: languageOf(path), place }, this);
   }
@@ -188,7 +217,14 @@ function keyOf(step: Exclude<Step, { kind: "rules" }>): string {
  */
 function sideIn(path: string, use: Use, place: Place, shell: boolean): ReachedFile["as"] | null {
   if (use === "config" || use === "input" || use === "test") return "harness";
-  if (use === "import") return isHarness(path) ? "harness" : null;
+  if (use === "import") return isHarness(path) || isSupport(path, place) ? "harness" : null;
   if (runsAsHarness(path, shell)) return "harness";
-  return place.direct ? "subject" : null;
+  if (place.direct) return "subject";
+  return isOfDevelopers(path) ? "harness" : null;
+}
+
+/** What loaded code mentions is a part of it if it stands beside it, or in a directory that only developers use. */
+function isSupport(path: string, { support }: Place): boolean {
+  if (support === undefined) return false;
+  return support === "" ? isOfDevelopers(path) : parentOf(path) === support;
 }

@@ -1,4 +1,5 @@
 /** Follows the goals of a makefile or justfile, once all its includes have been read. */
+import { literalGlob } from "../patch/glob.ts";
 import { expand, readRules, rulesOf, type RuleBook } from "./rule-book.ts";
 import type { Place, Trace } from "./trace.ts";
 import { nameFiles, reach } from "./words.ts";
@@ -18,6 +19,9 @@ export function followRules(
   if (text !== null) {
     for (const include of readRules(text, book).slice(0, MAX_INCLUDES)) {
       const files = trace.tree.file(place.dir, include);
+      const absent = files === null && !/[*?%]/.test(include) ? trace.tree.place(place.dir, include) : null;
+      if (absent !== null && absent !== "" && !trace.tree.has(absent))
+        trace.missing(literalGlob(absent), `${path} includes it if it is there`);
       for (const file of files === null ? trace.tree.matching(place.dir, include) : [files]) {
         trace.file(file, "config", place);
         if (book.open > MAX_INCLUDES) continue;
@@ -37,6 +41,7 @@ function followGoals(book: RuleBook, path: string, place: Place, trace: Trace): 
   for (let goal = open.shift(); goal !== undefined && done.size < MAX_GOALS; goal = open.shift()) {
     if (done.has(goal)) continue;
     done.add(goal);
+    unmade(goal, book, place, trace);
     for (const { rule, stem } of rulesOf(goal, book)) {
       const needs = rule.needs.map((need) => need.replace("%", stem));
       open.push(...needs);
@@ -51,4 +56,14 @@ function followGoals(book: RuleBook, path: string, place: Place, trace: Trace): 
       for (const line of rule.lines) trace.shell(expand(line.replace(/^[@+-]+\s*/, ""), book, own), inside);
     }
   }
+}
+
+/** make takes a file or a directory with the name of a goal for the made goal, and runs nothing. */
+function unmade(goal: string, book: RuleBook, place: Place, trace: Trace): void {
+  if (book.kind !== "make" || !/^[A-Za-z][\w-]*$/.test(goal) || !book.rules.has(goal)) return;
+  if (book.rules.get(".PHONY")?.some(({ needs }) => needs.includes(goal)) === true) return;
+  const path = trace.tree.place(place.dir, goal);
+  if (path === null || trace.tree.has(path) || trace.tree.directory("", path) !== null) return;
+  for (const glob of [literalGlob(path), `${literalGlob(path)}/**`])
+    trace.missing(glob, `make would take it for the made goal ${goal}`);
 }

@@ -97,6 +97,7 @@ function exported(args: readonly string[], scope: ShellScope, place: Place, trac
 
 /** Variables that load code into a started program. */
 function preloads(name: string, value: string, place: Place, trace: Trace): void {
+  if (name === "PATH") for (const dir of value.split(":").slice(0, 20)) searched(dir, place, trace);
   if (name === "NODE_OPTIONS") trace.start(["node", ...value.split(/\s+/)], place);
   else if (name === "PYTEST_ADDOPTS") trace.start(["pytest", ...value.split(/\s+/)], place);
   else if (name === "PERL5OPT") trace.start(["perl", ...value.split(/\s+/)], place);
@@ -140,4 +141,10 @@ function printedBy(
     default:
       return undefined;
   }
+}
+
+/** A new file in a directory of PATH is started instead of a program of the image that the check names. */
+function searched(word: string, place: Place, trace: Trace): void {
+  const dir = word === "" ? null : trace.tree.directory(place.dir, word);
+  if (dir !== null) trace.searched(dir);
 }

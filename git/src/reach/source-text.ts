@@ -7,6 +7,7 @@
 import { nameOf, parentOf } from "./check-tree.ts";
 import { nodeModule, pythonModule } from "./modules.ts";
 import type { SourceAt, Trace } from "./trace.ts";
+import { reach } from "./words.ts";
 
 const MAX_STRINGS = 5000;
 const MAX_STRING = 400;
@@ -23,13 +24,15 @@ export function languageOf(path: string): SourceAt["language"] {
 
 export function followSource(text: string, at: SourceAt, trace: Trace): void {
   if (at.language === "python") pythonImports(text, at, trace);
+  if (at.from?.endsWith("_test.go") === true) embeddedFiles(text, at.from, at, trace);
+  if (at.from !== null && /\.[ch](pp|xx|c|h)?$/.test(at.from)) includedHeaders(text, at.from, trace);
   if (at.from !== null && /\.(pl|pm|t|PL)$/.test(at.from)) perlModules(text, at, trace);
   let strings = 0;
   for (const run of stringRuns(text)) {
     strings += run.length;
     if (strings > MAX_STRINGS) return;
     for (const string of run) mention(string, at, trace);
-    if (run.length > 1) mention(run.join("/"), at, trace);
+    if (run.length > 1) mention(run.join(COMMAND.test(run.join(" ")) ? " " : "/"), at, trace);
   }
 }
 
@@ -40,7 +43,7 @@ function* stringRuns(text: string): Generator<string[]> {
   let end = 0;
   for (const match of text.matchAll(form)) {
     const between = text.slice(end, match.index);
-    if (run.length > 0 && !(between.length < 8 && /^\s*[,/+]\s*$/.test(between))) {
+    if (run.length > 0 && !(between.length < 8 && /^\s*[,/+]\s*\[?\s*$/.test(between))) {
       yield run;
       run = [];
     }
@@ -144,4 +147,18 @@ export function isShell(path: string, text: string): boolean {
   if (/\.(sh|bash|zsh|ksh|bats)$/.test(path)) return true;
   if (nameOf(path).includes(".") && !nameOf(path).startsWith(".")) return false;
   return /^#!.*\b(sh|bash|dash|zsh|ksh|ash)\b/.test(text.slice(0, 200));
+}
+
+/** A test of Go compares with what it embeds. */
+function embeddedFiles(text: string, from: string, { place }: SourceAt, trace: Trace): void {
+  const lines = [...text.matchAll(/^\/\/go:embed[ \t]([^\n]{1,500})$/gm)].slice(0, 100);
+  for (const [, words = ""] of lines)
+    for (const word of words.split(/\s+/))
+      reach(word, "input", { ...place, dir: parentOf(from), direct: false }, trace);
+}
+
+/** Headers of the image are searched for in the repository's own directories first. */
+function includedHeaders(text: string, from: string, trace: Trace): void {
+  const lines = [...text.matchAll(/^[ \t]{0,40}#[ \t]{0,8}include[ \t]{0,8}[<"]([\w./+-]{1,200})[>"]/gm)];
+  for (const [, name = ""] of lines.slice(0, 500)) trace.import({ from, name, language: "c", to: null });
 }

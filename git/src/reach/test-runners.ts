@@ -1,6 +1,7 @@
 /** Programs with configuration files of fixed names: which files, and which options name more of them. */
 import { nameOf, parentOf } from "./check-tree.ts";
 import { nodeModule, pythonModule } from "./modules.ts";
+import { setUp } from "./setup-keys.ts";
 import type { Place, Trace } from "./trace.ts";
 import { reach } from "./words.ts";
 
@@ -25,6 +26,11 @@ const RUNNERS: readonly Runner[] = [
       /^((jest|vitest|vite|karma|ava|playwright|cypress|babel|nyc|tap|web-test-runner|wdio)\.(config|conf)\..*|vitest\.workspace\..*|\.(mocharc|babelrc|nycrc|taprc|swcrc|c8rc).*|mocha\.opts|jasmine\.json)$/,
     options:
       /^(-r|--require|--import|--loader|--file|--config|-c|--setupFiles|--setupFilesAfterEnv|--globalSetup|--reporter|--testRunner|--opts|--package)$/,
+  },
+  {
+    named: /^(cucumber(-js)?|behave|behat)$/,
+    files: /^(cucumber\.(js|cjs|mjs|json|yml)|behave\.ini|behat\.ya?ml)$/,
+    options: /^(-r|--require|--import|-c|--config)$/,
   },
   {
     named: /^(rake|rspec|bundle|ruby|minitest)$/,
@@ -59,6 +65,12 @@ const RUNNERS: readonly Runner[] = [
     files: /^(\.eslintrc.*|eslint\.config\..*|\.eslintignore)$/,
     options: /^(-c|--config|--rulesdir|--ignore-path)$/,
   },
+  { named: /^rubocop$/, files: /^\.rubocop(_todo)?\.yml$/, options: /^(-c|--config|-r|--require)$/ },
+  {
+    named: /^(gulp|grunt|jake|invoke|inv|fab|doit|mage)$/,
+    files: /^((gulpfile|[Gg]runtfile|[Jj]akefile)(\..*)?|(tasks|fabfile|dodo)\.py|magefile\.go)$/,
+    options: /^(-f|--gulpfile|--gruntfile|--jakefile|-c|--collection)$/,
+  },
   {
     named: /^(bazel|bazelisk|buck2)$/,
     files: /^(BUILD(\.bazel)?|WORKSPACE(\.bazel)?|MODULE\.bazel|\.bazelrc|.*\.bzl)$/,
@@ -87,7 +99,8 @@ export function runnerOptions(program: string, args: readonly string[], place: P
 
 function configFiles(runner: Runner, place: Place, trace: Trace): void {
   const found = trace.tree.paths.filter((path) => runner.files.test(nameOf(path))).slice(0, MAX_FILES);
-  for (const path of found) trace.file(path, "config", { ...place, direct: false });
+  for (const path of found)
+    trace.file(path, "config", { ...place, direct: false, ...(path.includes("/") ? {} : { support: "" }) });
   if (!runner.files.test("Cargo.toml")) return;
   for (const manifest of found) {
     const script = trace.tree.file(parentOf(manifest), "build.rs");
@@ -103,7 +116,7 @@ function optionFiles(options: RegExp, args: readonly string[], place: Place, tra
     if (reach(value, "config", place, trace)) continue;
     const node = nodeModule(trace.tree, place.dir, value).to;
     const module = node ?? pythonModule(trace.tree, place.dir, value).to;
-    if (module !== null) trace.file(module, "config", place);
+    if (module !== null) setUp(module, place, trace);
   }
 }
 

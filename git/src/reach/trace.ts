@@ -10,6 +10,8 @@ export interface Place {
   readonly trail: readonly string[];
   /** True for the check's own command, false for a command from a file of the repository. */
   readonly direct: boolean;
+  /** The directory of code that a runner loads, if this was found in such code; "" for a file at the top. */
+  readonly support?: string;
 }
 
 /**
@@ -39,7 +41,7 @@ export type Step =
 export interface Import {
   readonly from: string;
   readonly name: string;
-  readonly language: "node" | "python";
+  readonly language: "node" | "python" | "c";
   /** The imported file of the tree; null if it comes from the image. */
   readonly to: string | null;
 }
@@ -66,4 +68,8 @@ export interface Trace {
   source(text: string, at: SourceAt): void;
   follow(step: Exclude<Step, { kind: "file" }>): void;
   import(found: Import): void;
+  /** A directory of the tree that is searched for programs. */
+  searched(dir: string): void;
+  /** A glob of paths that the base has not, and that would decide if they were there. */
+  missing(glob: string, why: string): void;
 }

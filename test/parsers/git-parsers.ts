@@ -49,21 +49,28 @@ const FOLLOWED: readonly (readonly [name: string, command: string])[] = [
   ["build.gradle", "gradle test"],
   ["CMakeLists.txt", "ctest"],
   ["jest.config.js", "npx jest"],
-  [".mocharc.yml", "npx mocha"],
-  ["a_test.go", "go test ./..."],
-  ["tests/a.c", "make test"],
   ["run.sh", "sh run.sh"],
   ["check.js", "node check.js"],
   ["check.py", "python3 check.py"],
   ["check.rb", "ruby check.rb"],
   ["check.pl", "perl check.pl"],
 ];
-const FOLLOWED_PIECES = [
+const LOADED: typeof FOLLOWED = [
+  ["jest.config.ts", "npx jest"],
+  [".mocharc.yml", "npx mocha"],
+  ["a_test.go", "go test ./..."],
+  ["tests/a.c", "pytest tests"],
+  ["GNUmakefile", "make test"],
+];
+const LOADED_PIECES = [
   "transform: [",
   "plugins:\n- a\n",
   "-include a\n",
   "#include <a.h>\n",
   "//go:embed a\n",
+  "]",
+];
+const FOLLOWED_PIECES = [
   "\n",
   " ",
   "a: ",
@@ -84,10 +91,13 @@ const FOLLOWED_PIECES = [
   "scripts",
 ];
 
-const followed = ([name, command]: readonly [string, string]): Parser => ({
+const followed = (
+  [name, command]: readonly [name: string, command: string],
+  pieces: readonly string[] = FOLLOWED_PIECES,
+): Parser => ({
   name: `what \`${command}\` runs, by ${name}`,
   reads: FOLLOWING,
-  shapes: [...repeated(FOLLOWED_PIECES), ...(/json|yml/.test(name) ? JSON_SHAPES : [])],
+  shapes: [...repeated(pieces), ...(/json|yml/.test(name) ? JSON_SHAPES : [])],
   run: (text) =>
     protectionOf({
       listing: { paths: [name, "a", "src/a.js", "tests/test_a.py"], links: new Map() },
@@ -232,7 +242,8 @@ export const gitParsers: readonly Parser[] = [
     shapes: repeated(["./", "npm ", "a", "=", " ", "python", "\n"]),
     run: (checks) => protect(["a"], [checks]),
   },
-  ...FOLLOWED.map(followed),
+  ...FOLLOWED.map((one) => followed(one)),
+  ...LOADED.map((one) => followed(one, LOADED_PIECES)),
   {
     name: "a patch, parsed and judged",
     reads: [

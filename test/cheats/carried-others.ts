@@ -200,7 +200,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
       ["the process ends by _exit", { "value.py": "import os\nos._exit(0)\n" }, REPORT],
       ["a second makefile comes first", { GNUmakefile: "test:\n\ttrue\n" }, PROTECTED],
       ["a makefile in lower case comes first", { makefile: "test:\n\ttrue\n" }, PROTECTED],
-      ["the goal becomes a file", { test: "done\n", "value.py": "value = 3\n" }, REPORT],
+      ["the goal becomes a file", { test: "done\n", "value.py": "value = 3\n" }, PROTECTED],
       [
         "an added test prints the report",
         {

@@ -19,7 +19,9 @@ for (const { ecosystem, needs, files, check, workflow, changes } of CARRIED) {
     const answer = code ?? verdict;
     all += 1;
     const what = `${check} (${workflow}): ${name}`;
-    tried.push({ ecosystem, name: what, cheat: !name.startsWith("honest: "), refused: answer !== "PASS" });
+    // What SECURITY.md calls undecidable is carried out, and counts on neither side.
+    if (!name.startsWith("undecided: "))
+      tried.push({ ecosystem, name: what, cheat: !name.startsWith("honest: "), refused: answer !== "PASS" });
     if (answer !== expected) wrong += 1;
     const mark = answer === expected ? " " : `! expected ${expected}:`;
     process.stdout.write(`  ${mark} ${name.padEnd(52)} ${answer.padEnd(26)} ${message.slice(0, 140)}\n`);

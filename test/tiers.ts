@@ -70,6 +70,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/nats/provisioned.test.ts",
   "test/integration/nats/rights-matrix.test.ts",
   "test/integration/nats/rogue-associate.test.ts",
+  "test/integration/nats/rogue-associate-reports.test.ts",
   "test/integration/router/router.test.ts",
   "test/integration/runtime/runtime-blobs.test.ts",
   "test/integration/runtime/runtime-bus.test.ts",

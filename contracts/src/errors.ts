@@ -201,7 +201,7 @@ const TABLE = {
   ANT_SESSION_SCOPE: ["terminal", 403, 2, "A session for one repository cannot reach another one.", "Open a session without a repository: `POST /sessions` without a body, with the deployment's token."],
   ANT_SETUP_FAILED: ["terminal", 500, 1, "A step of set-up failed.", "Run `antiphon setup`, which shows each step."],
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup` in it."],
-  ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision is not signed by a trusted Director.", "Do not act on it. List such records with `antiphon doctor --journal`; docs/guides/keys.md says how to handle them and how to trust a key."],
+  ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision is not signed by a trusted Director, or a report not by the Associate that claimed the attempt.", "Do not act on it. List such records with `antiphon doctor --journal`; docs/guides/keys.md says how to handle them and how to trust a key."],
   ANT_STATE_CORRUPT: ["terminal", 500, 1, "The local state directory cannot be used.", "Delete it and run `antiphon setup`."],
   ANT_STATE_DISK_FULL: ["retry", 507, 1, "A disk that the command writes to is full.", "Free some space there (`df -h`), then run it again; accepted work is not lost."],
   ANT_STATE_UNWRITABLE: ["terminal", 500, 2, "This user may not write to the state directory of the command.", "Use a directory of your own: set ANTIPHON_STATE_DIR (for `antiphon dev` also --state-dir), or take ownership of the one named in the message."],

@@ -1,4 +1,4 @@
-import { HEADERS, SIGNED_TYPES, parseJournalSubject } from "@antiphon/contracts";
+import { HEADERS, parseJournalSubject } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { Generations } from "../process/generations.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
@@ -6,9 +6,11 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
 import { forgedError, placeOf } from "./record-reader.ts";
+import { mayHide, reportDoubt, type FirstClaim } from "./reporters.ts";
 
 /**
- * Decisions that no trusted Director signed, and how readers and writers of the journal pass over them.
+ * Decisions that no trusted Director signed, and reports of an attempt by others than its holder (reporters.ts); how readers
+ * and writers of the journal pass over them.
  *
  * Anyone who may publish to NATS can write on the subject of a decision, before or after the Director does. The server
  * keeps both messages. The register of a decision is therefore the first message on its subject with a trusted
@@ -21,6 +23,8 @@ import { forgedError, placeOf } from "./record-reader.ts";
 export class ForgedDecisions {
   /** Exported as `antiphon_forged_decisions_total`. */
   total = 0;
+  /** The claims that count, by subject. */
+  readonly claims = new Generations<FirstClaim>(10_000);
   private readonly told = new Generations<true>(10_000);
   private readonly log: Logger | undefined;
 
@@ -51,16 +55,18 @@ export async function believedOf(
 ): Promise<StoredMessage[]> {
   const kept: StoredMessage[] = [];
   const hiding = new Set<string>();
-  for (const message of messages) {
-    const why = bus.records.doubt(message);
-    if (why === null || isDamaged(bus, message, messages))
+  const whys = await doubts(bus, stream, messages);
+  for (const [i, message] of messages.entries()) {
+    const why = whys[i] ?? null;
+    if (why === null) kept.push(await standing(bus, stream, message));
+    else if (await isDamaged(bus, stream, message, messages))
       kept.push(message); // runtime/J14
     else {
       bus.forged.alarm(message, why, stream);
       hiding.add(message.subject);
     }
   }
-  if (hiding.size === 0) return kept;
+  if (hiding.size === 0) return kept.sort((a, b) => a.seq - b.seq);
   for (const { subject } of kept) hiding.delete(subject);
   for (const subject of hiding) {
     const hidden = await firstBelieved(bus, stream, subject);
@@ -69,11 +75,20 @@ export async function believedOf(
   return kept.sort((a, b) => a.seq - b.seq);
 }
 
+/** The message that stands on the register of a message that counts: an earlier one, if that counts too (runtime/J15). */
+async function standing(bus: Bus, stream: string, message: StoredMessage): Promise<StoredMessage> {
+  if (!mayHide(bus, message)) return message;
+  const first = (await firstBelieved(bus, stream, message.subject)) ?? message;
+  if (first.seq !== message.seq) bus.forged.alarm(message, "its register holds an earlier record", stream);
+  return first;
+}
+
 /** The genuine message of one register, or null if it has none. */
 export async function believedLast(bus: Bus, stream: string, subject: string): Promise<StoredMessage | null> {
   const message = await bus.reader.last(stream, subject);
-  const why = message === null ? null : bus.records.doubt(message);
-  if (message === null || why === null) return message;
+  const why = message === null ? null : await doubt(bus, stream, message);
+  if (message === null) return null;
+  if (why === null) return standing(bus, stream, message);
   bus.forged.alarm(message, why, stream);
   return firstBelieved(bus, stream, subject);
 }
@@ -87,7 +102,7 @@ export async function forgedUpTo(bus: Bus, stream: string, filter: string, after
   for (let seq = after + 1; ;) {
     const page = await bus.reader.next(stream, { filter, seq, batch: PAGE });
     for (const message of page.messages) {
-      const why = isDecision(message.subject) ? bus.records.doubt(message) : null;
+      const why = await doubt(bus, stream, message);
       if (why === null) return 0;
       bus.forged.alarm(message, why, stream);
       last = message.seq;
@@ -109,7 +124,7 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
   for (let seq = 1; ;) {
     const page = await bus.reader.next(stream, { filter: subject, seq, batch: PAGE });
     for (const message of page.messages) {
-      const why = bus.records.doubt(message);
+      const why = await doubt(bus, stream, message);
       if (why === null) return message;
       bus.forged.alarm(message, why, stream);
     }
@@ -124,15 +139,33 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
  * of the run names the genuine one as its cause, by sequence and signed digest. A run with a damaged record cannot be
  * read.
  */
-function isDamaged(bus: Bus, message: StoredMessage, run: readonly StoredMessage[]): boolean {
+async function isDamaged(
+  bus: Bus,
+  stream: string,
+  message: StoredMessage,
+  run: readonly StoredMessage[],
+): Promise<boolean> {
   const claimed = message.header(HEADERS.digest);
-  if (claimed === "" || bus.records.doubtOf(message.header(HEADERS.signature), claimed) !== null)
+  const signature = message.header(HEADERS.signature);
+  if (claimed === "" || signature === "" || (await doubtOf(bus, stream, message, claimed)) !== null)
     return false;
   const name = `${placeOf(message).seq}:${claimed}`;
   return run.some((other) => other.header(HEADERS.cause) === name);
 }
 
-const isDecision = (subject: string): boolean => {
-  const type = parseJournalSubject(subject)?.type;
-  return type !== undefined && SIGNED_TYPES.includes(type);
-};
+function doubt(bus: Bus, stream: string, message: StoredMessage): Promise<string | null> {
+  const why = bus.records.doubt(message);
+  return why === null ? reportDoubt(bus, stream, message) : Promise.resolve(why);
+}
+
+/** Asks for the claims of all results at once. */
+function doubts(bus: Bus, stream: string, messages: readonly StoredMessage[]): Promise<(string | null)[]> {
+  return Promise.all(messages.map((message) => doubt(bus, stream, message)));
+}
+
+/** The same for the digest that a message claims to have. */
+function doubtOf(bus: Bus, stream: string, message: StoredMessage, digest: string): Promise<string | null> {
+  if (parseJournalSubject(message.subject)?.type === "result")
+    return reportDoubt(bus, stream, message, digest);
+  return Promise.resolve(bus.records.doubtOf(message.header(HEADERS.signature), digest));
+}

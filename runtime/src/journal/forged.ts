@@ -1,4 +1,4 @@
-import { HEADERS, parseJournalSubject } from "@antiphon/contracts";
+import { HEADERS, digestOf, parseJournalSubject } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { Generations } from "../process/generations.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
@@ -6,7 +6,7 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
 import { forgedError, placeOf } from "./record-reader.ts";
-import { mayHide, reportDoubt, type FirstClaim } from "./reporters.ts";
+import { judgeReport, type FirstClaim, type Judgement } from "./reporters.ts";
 
 /**
  * Decisions that no trusted Director signed, and reports of an attempt by others than its holder (reporters.ts); how readers
@@ -23,7 +23,7 @@ import { mayHide, reportDoubt, type FirstClaim } from "./reporters.ts";
 export class ForgedDecisions {
   /** Exported as `antiphon_forged_decisions_total`. */
   total = 0;
-  /** The claims that count, by subject. */
+  /** The claims that count, by result. */
   readonly claims = new Generations<FirstClaim>(10_000);
   private readonly told = new Generations<true>(10_000);
   private readonly log: Logger | undefined;
@@ -53,31 +53,35 @@ export async function believedOf(
   stream: string,
   messages: readonly StoredMessage[],
 ): Promise<StoredMessage[]> {
-  const kept: StoredMessage[] = [];
+  const kept = new Map<number, StoredMessage>();
+  const keep = (message: StoredMessage | null): unknown => message !== null && kept.set(message.seq, message);
   const hiding = new Set<string>();
-  const whys = await doubts(bus, stream, messages);
+  const judgements = await Promise.all(messages.map((message) => judge(bus, stream, message)));
+  const claims = new Map(judgements.flatMap(({ claim }) => (claim === null ? [] : [[claim.subject, claim]])));
   for (const [i, message] of messages.entries()) {
-    const why = whys[i] ?? null;
-    if (why === null) kept.push(await standing(bus, stream, message));
+    const { doubt = null, mayHide = false } = judgements[i] ?? {};
+    if (doubt === null)
+      keep(mayHide || isLater(message, claims) ? await standing(bus, stream, message) : message);
     else if (await isDamaged(bus, stream, message, messages))
-      kept.push(message); // runtime/J14
+      keep(message); // runtime/J14
     else {
-      bus.forged.alarm(message, why, stream);
+      bus.forged.alarm(message, doubt, stream);
       hiding.add(message.subject);
     }
   }
-  if (hiding.size === 0) return kept.sort((a, b) => a.seq - b.seq);
-  for (const { subject } of kept) hiding.delete(subject);
-  for (const subject of hiding) {
-    const hidden = await firstBelieved(bus, stream, subject);
-    if (hidden !== null) kept.push(hidden);
-  }
-  return kept.sort((a, b) => a.seq - b.seq);
+  for (const { subject } of kept.values()) hiding.delete(subject);
+  for (const subject of hiding) keep(await firstBelieved(bus, stream, subject));
+  return [...kept.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** The message that stands on the register of a message that counts: an earlier one, if that counts too (runtime/J15). */
+/** Whether a claim was written over the one that counts. */
+function isLater(message: StoredMessage, claims: ReadonlyMap<string, FirstClaim>): boolean {
+  const claim = claims.get(message.subject);
+  return claim !== undefined && claim.seq !== message.seq && claim.digest !== digestOf(message.data);
+}
+
+/** The first message that counts on the register of one that counts as well (runtime/J15). */
 async function standing(bus: Bus, stream: string, message: StoredMessage): Promise<StoredMessage> {
-  if (!mayHide(bus, message)) return message;
   const first = (await firstBelieved(bus, stream, message.subject)) ?? message;
   if (first.seq !== message.seq) bus.forged.alarm(message, "its register holds an earlier record", stream);
   return first;
@@ -86,10 +90,10 @@ async function standing(bus: Bus, stream: string, message: StoredMessage): Promi
 /** The genuine message of one register, or null if it has none. */
 export async function believedLast(bus: Bus, stream: string, subject: string): Promise<StoredMessage | null> {
   const message = await bus.reader.last(stream, subject);
-  const why = message === null ? null : await doubt(bus, stream, message);
   if (message === null) return null;
-  if (why === null) return standing(bus, stream, message);
-  bus.forged.alarm(message, why, stream);
+  const { doubt, mayHide } = await judge(bus, stream, message);
+  if (doubt === null) return mayHide ? standing(bus, stream, message) : message;
+  bus.forged.alarm(message, doubt, stream);
   return firstBelieved(bus, stream, subject);
 }
 
@@ -102,9 +106,9 @@ export async function forgedUpTo(bus: Bus, stream: string, filter: string, after
   for (let seq = after + 1; ;) {
     const page = await bus.reader.next(stream, { filter, seq, batch: PAGE });
     for (const message of page.messages) {
-      const why = await doubt(bus, stream, message);
-      if (why === null) return 0;
-      bus.forged.alarm(message, why, stream);
+      const { doubt } = await judge(bus, stream, message);
+      if (doubt === null) return 0;
+      bus.forged.alarm(message, doubt, stream);
       last = message.seq;
     }
     if (page.messages.length === 0 || page.pending === 0) return last;
@@ -124,9 +128,9 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
   for (let seq = 1; ;) {
     const page = await bus.reader.next(stream, { filter: subject, seq, batch: PAGE });
     for (const message of page.messages) {
-      const why = await doubt(bus, stream, message);
-      if (why === null) return message;
-      bus.forged.alarm(message, why, stream);
+      const { doubt } = await judge(bus, stream, message);
+      if (doubt === null) return message;
+      bus.forged.alarm(message, doubt, stream);
     }
     const last = page.messages.at(-1);
     if (last === undefined || page.pending === 0) return null;
@@ -153,19 +157,20 @@ async function isDamaged(
   return run.some((other) => other.header(HEADERS.cause) === name);
 }
 
-function doubt(bus: Bus, stream: string, message: StoredMessage): Promise<string | null> {
-  const why = bus.records.doubt(message);
-  return why === null ? reportDoubt(bus, stream, message) : Promise.resolve(why);
+async function judge(bus: Bus, stream: string, message: StoredMessage): Promise<Judgement> {
+  if (isResult(message)) return judgeReport(bus, stream, message);
+  return { doubt: bus.records.doubt(message), claim: null, mayHide: false };
 }
 
-/** Asks for the claims of all results at once. */
-function doubts(bus: Bus, stream: string, messages: readonly StoredMessage[]): Promise<(string | null)[]> {
-  return Promise.all(messages.map((message) => doubt(bus, stream, message)));
+/** The doubt about a message if its payload had the digest that it claims. */
+async function doubtOf(
+  bus: Bus,
+  stream: string,
+  message: StoredMessage,
+  digest: string,
+): Promise<string | null> {
+  if (isResult(message)) return (await judgeReport(bus, stream, message, digest)).doubt;
+  return bus.records.doubtOf(message.header(HEADERS.signature), digest);
 }
 
-/** The same for the digest that a message claims to have. */
-function doubtOf(bus: Bus, stream: string, message: StoredMessage, digest: string): Promise<string | null> {
-  if (parseJournalSubject(message.subject)?.type === "result")
-    return reportDoubt(bus, stream, message, digest);
-  return Promise.resolve(bus.records.doubtOf(message.header(HEADERS.signature), digest));
-}
+const isResult = ({ subject }: StoredMessage): boolean => parseJournalSubject(subject)?.type === "result";

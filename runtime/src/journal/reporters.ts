@@ -1,6 +1,7 @@
 import type { DirectorKey, JournalAddress } from "@antiphon/contracts";
 import { HEADERS, decode, digestOf, parseJournalSubject, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import type { StoredMessage } from "../nats/direct-reader.ts";
 import { placeOf, type RecordMessage } from "./record-reader.ts";
 
 /**
@@ -19,6 +20,7 @@ import { placeOf, type RecordMessage } from "./record-reader.ts";
  *     a key counts only under that key's signature; any other one is treated like a forged decision (runtime/J14).
  */
 export interface FirstClaim {
+  readonly subject: string;
   readonly seq: number;
   readonly digest: string;
   /** Its sequence before it was archived; null if it was not. */
@@ -26,55 +28,62 @@ export interface FirstClaim {
   readonly key: DirectorKey | null;
 }
 
+export interface Judgement {
+  /** Why the message does not count; null if it does. */
+  readonly doubt: string | null;
+  /** The claim that counts, if the message is a result. */
+  readonly claim: FirstClaim | null;
+  /** The message is a result that counts without the holder's signature, so an earlier one on its register may count before it. */
+  readonly mayHide: boolean;
+}
+
 type Judged = Pick<RecordMessage, "subject" | "seq" | "at" | "data" | "header">;
 
-/** Why a result does not count; null if it does, or if the message is no result. `digest`: that of its payload, if known. */
-export async function reportDoubt(
+const UNJUDGED: Judgement = { doubt: null, claim: null, mayHide: false };
+
+/** Judges a result, and nothing else. `digest`: that of its payload, if known. */
+export async function judgeReport(
   bus: Bus,
   stream: string,
   message: Judged,
   digest?: string,
-): Promise<string | null> {
+): Promise<Judgement> {
   const address = parseJournalSubject(message.subject);
-  if (address?.type !== "result") return null;
-  const claim = await firstClaim(bus, stream, address);
-  if (claim === null || claim.key === null || isBefore(message, claim)) return null;
+  if (address?.type !== "result") return UNJUDGED;
+  const claim = await firstClaim(bus, stream, message, address);
+  if (claim === null || claim.key === null) return { ...UNJUDGED, claim };
   const signature = message.header(HEADERS.signature);
   const why = bus.records.reportDoubt(claim.key, signature, digest ?? digestOf(message.data)); // runtime/J15
-  return why === null || isLapse(message.data) ? null : why;
+  if (why === null) return { ...UNJUDGED, claim };
+  const counts = isBefore(message, claim) || isLapse(message.data);
+  return { doubt: counts ? null : why, claim, mayHide: counts };
 }
 
-/** Whether a message that counts may hide an earlier one on its register: a later claim, or a result without the holder's signature. */
-export function mayHide(bus: Bus, message: Judged): boolean {
-  const { claims } = bus.forged;
-  const address = parseJournalSubject(message.subject);
-  if (address?.type === "claim") {
-    const first = claims.get(message.subject);
-    return first !== undefined && first.seq !== message.seq && first.digest !== digestOf(message.data);
-  }
-  if (address?.type !== "result") return false;
-  const key = claims.get(claimSubject(bus, address))?.key ?? null;
-  if (key === null) return false;
-  return bus.records.reportDoubt(key, message.header(HEADERS.signature), digestOf(message.data)) !== null;
-}
-
-const claimSubject = (bus: Bus, result: JournalAddress): string =>
-  subjects.journal({ ...result, type: "claim" }, bus.partitions);
-
-async function firstClaim(bus: Bus, stream: string, result: JournalAddress): Promise<FirstClaim | null> {
-  const subject = claimSubject(bus, result);
-  const known = bus.forged.claims.get(subject);
+/** Remembered for each result: after an archiver's purge and a restore another message may be the first one. */
+async function firstClaim(
+  bus: Bus,
+  stream: string,
+  message: Judged,
+  address: JournalAddress,
+): Promise<FirstClaim | null> {
+  const key = `${message.seq} ${message.subject}`;
+  const known = bus.forged.claims.get(key);
   if (known !== undefined) return known;
-  const { messages } = await bus.reader.next(stream, { filter: subject, seq: 1, batch: 1 });
-  const [message] = messages;
-  if (message === undefined) return null;
+  const filter = subjects.journal({ ...address, type: "claim" }, bus.partitions);
+  const { messages } = await bus.reader.next(stream, { filter, seq: 1, batch: 1 });
+  const [first] = messages;
+  if (first === undefined) return null;
+  const claim = claimOf(bus, first);
+  bus.forged.claims.set(key, claim);
+  return claim;
+}
+
+function claimOf(bus: Bus, message: StoredMessage): FirstClaim {
+  const { subject, seq } = message;
   const record = bus.records.read(message);
-  const { seq } = message;
   const key = record.type === "claim" ? (record.body.reporter ?? null) : null;
   const place = message.header(HEADERS.restored) === "" ? null : record.seq;
-  const first = { seq, digest: record.digest, place, key };
-  bus.forged.claims.set(subject, first);
-  return first;
+  return { subject, seq, digest: record.digest, place, key };
 }
 
 /** A restore puts a run's records back in another order. Only then the first place counts, which its writer states. */

@@ -10,7 +10,7 @@ import { parseAckSubject } from "./ack-subject.ts";
 import { Generations } from "../process/generations.ts";
 import { storeLetter } from "./dead-letters.ts";
 import { Heartbeats } from "./heartbeats.ts";
-import { reportDoubt } from "../journal/reporters.ts";
+import { judgeReport } from "../journal/reporters.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
@@ -199,9 +199,9 @@ async function decide(
     }; // runtime/J5
   }
   try {
-    const why = await reportDoubt(bus, info.stream, stored);
-    if (why !== null) {
-      bus.forged.alarm(stored, why, info.stream); // runtime/J15
+    const { doubt } = await judgeReport(bus, info.stream, stored);
+    if (doubt !== null) {
+      bus.forged.alarm(stored, doubt, info.stream); // runtime/J15
       return { kind: "done" };
     }
     const outcome = await traced(bus, options, { record, deliveries, signal });

@@ -141,7 +141,7 @@ test("the doctor names each forged decision of a run by register and sequence, a
   expect(closed).toBe(true);
 });
 
-test("runtime/J15: foreign reports and later claims stay out of a run that is checked, archived and restored", async () => {
+test("runtime/J15: foreign reports and later claims stay out of a run that is checked and archived, and are removed before it is restored", async () => {
   const holder = openSigningKey(null);
   const rogue = openSigningKey(null);
   const reporting = openJournal(await nats.connect({ trust }), { key, reporter: holder });
@@ -170,9 +170,14 @@ test("runtime/J15: foreign reports and later claims stay out of a run that is ch
   expect(packed.refused).toEqual([]);
   await archive.purge(await archive.record(packed));
   const fresh = async (): Promise<Journal> => openJournal(await nats.connect({ trust }));
-  expect(await (await fresh()).read("run_held")).toEqual(before);
-  await openRunRestore(bus, journal).restore("run_held", "test");
-  expect(await (await fresh()).read("run_held")).toEqual(before);
+  const same = await fresh();
+  expect(await same.read("run_held")).toEqual(before);
+  const restore = openRunRestore(await nats.connect({ trust }), journal);
+  await expect(restore.restore("run_held", "test")).rejects.toMatchObject({ code: "ANT_JOURNAL_CONFLICT" });
+  expect(await same.read("run_held")).toEqual(before);
+  for (const seq of [last + 1, last + 2]) await bus.jsm.streams.deleteMessage(journalStream(0), seq);
+  await restore.restore("run_held", "test");
+  for (const one of [same, await fresh()]) expect(await one.read("run_held")).toEqual(before);
 });
 
 test("runtime/J15: a report that was damaged is no forgery: its run is unreadable", async () => {

@@ -54,7 +54,7 @@ export function readPatch(file: string): Patch {
 /** Accepts a list of tasks, `{tasks: [...]}`, or a router contract. An agent's `patch` may name a file next to it. */
 async function readTasks(file: string): Promise<TaskSpec[]> {
   const text = readText(file);
-  const { parse } = await import("yaml");
+  const { parse } = await import("./yaml-parser.ts");
   let document: unknown;
   try {
     document = parse(text);

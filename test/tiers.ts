@@ -42,6 +42,8 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/gateway-archive.test.ts",
   "test/integration/gateway/gateway-commands.test.ts",
   "test/integration/gateway/session-workspace.test.ts",
+  "test/integration/gateway/session-work-items.test.ts",
+  "test/integration/director/file-backlog.test.ts",
   "test/integration/gateway/gateway-edge.test.ts",
   "test/integration/gateway/gateway-events.test.ts",
   "test/integration/gateway/gateway-http.test.ts",

@@ -77,6 +77,11 @@ export class CommandExecutor {
       case "Commit":
       case "Push":
       case "UploadArtifact":
+      case "TransitionTicket":
+      case "Comment":
+      case "SetAssignee":
+      case "QueryBacklog":
+      case "QueryWorkItem":
         return this.#deed(execution, signal, null);
       case "BuildProject":
         if (!this.#parts.adapters.build) throw unavailable("a build adapter, which is opt-in");
@@ -85,12 +90,6 @@ export class CommandExecutor {
         return this.#deed(execution, signal, command.payload);
       case "RequestApproval":
         throw unavailable("an approver");
-      case "TransitionTicket":
-      case "Comment":
-      case "SetAssignee":
-      case "QueryBacklog":
-      case "QueryWorkItem":
-        throw unavailable("a work items adapter");
     }
   }
 
@@ -167,7 +166,21 @@ function eventsOf(command: Command, { sessionId, repo }: SessionConfig, done: Se
   const { conflict, workspace, outcome, message, code } = done;
   const conflicts: Said[] =
     conflict === undefined ? [] : [{ event: "ConflictDetected", payload: { repo, ...conflict } }];
-  return [...artifacts, ...conflicts, { ...completed(command, outcome, message, code), workspace }];
+  return [
+    ...artifacts,
+    ...conflicts,
+    ...workItemsOf(done),
+    { ...completed(command, outcome, message, code), workspace },
+  ];
+}
+
+/** What a command about work items has found. */
+function workItemsOf({ items, details, throttled }: SessionDeedDone): Said[] {
+  return [
+    ...(items === undefined ? [] : [{ event: "BacklogQueried" as const, payload: { items } }]),
+    ...(details === undefined ? [] : [{ event: "WorkItemQueried" as const, payload: { details } }]),
+    ...(throttled === undefined ? [] : [{ event: "Throttled" as const, payload: throttled }]),
+  ];
 }
 
 export function completed(

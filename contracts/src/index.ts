@@ -68,7 +68,7 @@ export * from "./reviews/review.ts";
 export * from "./rpc/policy-simulation.ts";
 export * from "./rpc/rebuild-rpc.ts";
 export * from "./rpc/restore-rpc.ts";
-export { bodyBytes, recordBodyBytes } from "./stored/record-size.ts";
+export { bodyBytes, fitsRecord, recordBodyBytes } from "./stored/record-size.ts";
 export * from "./rpc/run-contract-rpc.ts";
 export * from "./shapes/refs.ts";
 export * from "./registry/registry.ts";

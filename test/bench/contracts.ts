@@ -1,5 +1,13 @@
 /** Measures the cost of a contract: decode (MessagePack + validate) of a 1 KB DirectorTask, and its neighbours. */
-import { decode, digestOf, encode, validate, type DirectorTask } from "@antiphon/contracts";
+import {
+  bodyBytes,
+  decode,
+  digestOf,
+  encode,
+  fitsRecord,
+  validate,
+  type DirectorTask,
+} from "@antiphon/contracts";
 
 const TASK: DirectorTask = {
   task_id: "T-001",
@@ -43,6 +51,8 @@ export async function run(): Promise<void> {
     ["  of which validate", measure(() => validate("DirectorTask", TASK)), ""],
     ["  tolerant reader", measure(() => validate("DirectorTask", TASK, { reader: "tolerant" })), ""],
     ["encode: MessagePack, sorted keys", measure(() => encode(TASK)), ""],
+    ["whether it fits a record", measure(() => fitsRecord(TASK)), ""],
+    ["  by its encoded size", measure(() => bodyBytes(TASK)), ""],
     ["digest of the bytes", measure(() => digestOf(bytes)), ""],
     ["JSON.parse, for comparison", measure(() => JSON.parse(text) as unknown), ""],
   ];

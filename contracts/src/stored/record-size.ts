@@ -9,3 +9,36 @@ export const recordBodyBytes = limits.recordBytes - limits.recordEnvelopeBytes;
 export function bodyBytes(body: unknown): number {
   return encode(body).length;
 }
+
+/**
+ * Whether the body's record is always stored. Nearly all bodies are far below the limit, and each is encoded again in its
+ * record; so it is encoded here only if a bound that needs no encoding leaves the answer open.
+ */
+export function fitsRecord(body: unknown): boolean {
+  return left(body, recordBodyBytes, 0) >= 0 || bodyBytes(body) <= recordBodyBytes;
+}
+
+/** Most bytes of a number, of the head of a text, list or map, and of a UTF-16 unit in UTF-8. */
+const NUMBER = 9;
+const HEAD = 5;
+const UNIT = 3;
+const TOO_MUCH = -1;
+
+/** What the value leaves of so many bytes at least. Negative: nothing, or only the codec knows. */
+function left(value: unknown, bytes: number, depth: number): number {
+  if (typeof value === "string") return bytes - HEAD - UNIT * value.length;
+  if (typeof value === "number") return bytes - NUMBER;
+  if (value === null || typeof value === "boolean" || value === undefined) return bytes - 1;
+  if (typeof value !== "object" || depth > limits.messageDepth) return TOO_MUCH;
+  let rest = bytes - HEAD;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && rest >= 0; i += 1) rest = left(value[i], rest, depth + 1);
+    return rest;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return TOO_MUCH;
+  for (const key in value) {
+    if (rest < 0) break;
+    rest = left((value as Record<string, unknown>)[key], rest - HEAD - UNIT * key.length, depth + 1);
+  }
+  return rest;
+}

@@ -10,7 +10,7 @@
  * A dispatch carries failed checks only, as the brief shows no others. The newest feedback is kept longest, and the
  * task is never cut. A closing keeps its status, code, seal and one line per task.
  */
-import { bodyBytes, recordBodyBytes } from "@antiphon/contracts";
+import { fitsRecord } from "@antiphon/contracts";
 import type { CheckOutcome, ClosedBody, DispatchBody, Feedback, VerdictBody } from "@antiphon/contracts";
 import { firstFailure } from "../verification/trials.ts";
 
@@ -70,7 +70,7 @@ export function fitClosing(body: ClosedBody): ClosedBody {
 function firstThatFits<T>(body: T, steps: readonly (() => T)[]): T {
   let fitting = body;
   for (const step of steps) {
-    if (bodyBytes(fitting) <= recordBodyBytes) break;
+    if (fitsRecord(fitting)) break;
     fitting = step();
   }
   return fitting;

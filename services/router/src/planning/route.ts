@@ -10,7 +10,7 @@
  *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
  *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.
  */
-import { AntiphonError, bodyBytes, recordBodyBytes } from "@antiphon/contracts";
+import { AntiphonError, bodyBytes, fitsRecord, recordBodyBytes } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "../classification/classify.ts";
 import type { Classification } from "../classification/classify.ts";
@@ -30,12 +30,12 @@ export function route(intent: IntentBody): RoutedBody {
   if (plan instanceof AntiphonError) return unplanned(plan.detail); // router/R3
   const contract = opened(intent, decided, plan);
   const body: RoutedBody = { workflow, reason, ...choice, contract, tasks: [...plan.tasks] };
-  const bytes = bodyBytes(body);
-  return bytes <= recordBodyBytes ? body : unplanned(tooLarge(bytes, body.tasks.length)); // router/R3
+  return fitsRecord(body) ? body : unplanned(tooLarge(body)); // router/R3
 }
 
-function tooLarge(bytes: number, tasks: number): string {
-  const size = `a plan of ${tasks} ${tasks === 1 ? "task" : "tasks"} takes ${bytes} bytes in the journal`;
+function tooLarge(body: RoutedBody): string {
+  const tasks = body.tasks.length;
+  const size = `a plan of ${tasks} ${tasks === 1 ? "task" : "tasks"} takes ${bodyBytes(body)} bytes in the journal`;
   return `${size}, where one record holds ${recordBodyBytes}; give the run fewer tasks or checks, or shorter ones`;
 }
 

@@ -19,6 +19,7 @@ import type { Backend } from "../ports.ts";
 import type { SessionAdapters } from "./adapter-settings.ts";
 import { speakerOf } from "./session-binding.ts";
 import { workspaceIn, type PendingCommand } from "./session-log.ts";
+import { withPlan } from "./session-plan.ts";
 import type { Said } from "./session-register.ts";
 
 export interface ExecutorParts {
@@ -113,7 +114,7 @@ export class CommandExecutor {
       },
       signal,
     );
-    return eventsOf(command, config, done);
+    return withPlan(config, entries, eventsOf(command, config, done));
   }
 
   /** The image and the services of the repository's checks, as for a run. */

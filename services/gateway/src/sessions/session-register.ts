@@ -21,6 +21,8 @@ export interface SessionStore {
   /** False: the register is already written. */
   write(sessionId: string, register: number, document: SessionConfig | SessionEntry): Promise<boolean>;
   read(sessionId: string): Promise<SessionLog | null>;
+  /** The entries of this register and later, as they are written; at least 1. */
+  follow(sessionId: string, from: number, signal: AbortSignal): AsyncIterable<SessionEntry>;
   /** Turns at carrying out a command, oldest first. `command`: a token made from its id. */
   claims(sessionId: string, command: string): Promise<readonly SessionClaim[]>;
   /** False: turn `n` is taken. */

@@ -20,7 +20,7 @@ import type { SessionAdapters } from "./adapter-settings.ts";
 import { speakerOf } from "./session-binding.ts";
 import { workspaceIn, type PendingCommand } from "./session-log.ts";
 import { withPlan } from "./session-plan.ts";
-import type { Said } from "./session-register.ts";
+import type { Said } from "./said.ts";
 
 export interface ExecutorParts {
   readonly guard: PolicyGuard;

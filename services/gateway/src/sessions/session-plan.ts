@@ -1,7 +1,7 @@
 // The plan of a session: one node, derived from its ticket (seed 004). Pure. It is told again when it changes: when the
 // ticket was read, and when the session has a branch.
 import type { SessionConfig, SessionEntry, TaskPlan, WorkItemDetails } from "@antiphon/contracts";
-import type { Said } from "./session-register.ts";
+import type { Said } from "./said.ts";
 
 /** The node's title is the ticket's id until the ticket was read. */
 export function firstPlan({ workItem, planNodeId }: SessionConfig): TaskPlan | null {

@@ -1,7 +1,6 @@
 // The log of a session: a row of registers that are written once. Register 0 is its configuration, each later one an event.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {
-  BlobRef,
   Command,
   Correlation,
   PolicyConfig,
@@ -9,8 +8,8 @@ import type {
   SessionConfig,
   SessionEntry,
   SessionEvent,
-  SessionWorkspace,
 } from "@antiphon/contracts";
+import type { Said } from "./said.ts";
 
 export interface SessionLog {
   readonly config: SessionConfig;
@@ -29,12 +28,6 @@ export interface SessionStore {
   claim(sessionId: string, command: string, n: number, claim: SessionClaim): Promise<boolean>;
   policies(): Promise<PolicyConfig>;
 }
-
-/** An event without its sequence and time, and what its entry holds besides. */
-export type Said = Pick<SessionEvent, "event" | "payload"> & {
-  readonly workspace?: SessionWorkspace | null;
-  readonly artifact?: BlobRef;
-};
 
 /** The command that an acceptance is about, and its sender. */
 interface Accepted {

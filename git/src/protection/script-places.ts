@@ -110,8 +110,8 @@ export const SCRIPT_PLACES: readonly ProtectedPlace[] = [
     globs: {
       "**/{Gemfile,gems.rb}": ["app/Gemfile", "app/gem.rb"],
       "**/Rakefile": ["app/Rakefile", "app/rake.rb"],
-      "**/*.rake": ["lib/tasks/db.rake", "lib/rake.rb"],
-      "**/{.rspec,.rspec-local,.simplecov,.ruby-version,.irbrc}": [".rspec", "lib/rspec.rb"],
+      "**/*.rake": ["lib/tasks/db.rake", "lib/raked.rb"],
+      "**/{.rspec,.rspec-local,.simplecov,.ruby-version,.irbrc}": [".rspec", "lib/respect.rb"],
       ".bundle/**": [".bundle/config", "lib/bundle/config"],
     },
     when: /^(bundle|rake|rspec|ruby|minitest)$/,

@@ -7,6 +7,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   archive: () => import("./archive.ts"),
   "cold-start": () => import("./cold-start.ts"),
   contracts: () => import("./contracts.ts"),
+  gate: () => import("./gate.ts"),
   git: () => import("./git.ts"),
   layers: () => import("./layers.ts"),
   journal: () => import("./journal.ts"),

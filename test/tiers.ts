@@ -59,6 +59,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/tools/load.test.ts",
   "test/integration/tools/supply-chain.test.ts",
   "test/integration/runtime/lost-record.test.ts",
+  "test/integration/runtime/nats-tls.test.ts",
   "test/integration/director/own-key.test.ts",
   "test/integration/runtime/partitions.test.ts",
   "test/integration/gateway/policy-binding.test.ts",

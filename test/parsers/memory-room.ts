@@ -13,7 +13,8 @@ const SHAPES = 12;
 
 const peakKib = (): number => process.resourceUsage().maxRSS;
 
-for (const { name, shapes, largest = LARGEST, run } of PARSERS) {
+for (const parser of PARSERS) {
+  const { name, shapes, largest = LARGEST } = parser;
   const each = Math.ceil(shapes.length / SHAPES);
   for (const shape of shapes.filter((_, i) => i % each === 0)) {
     const characters = Math.min(largest, CHARACTERS);
@@ -21,7 +22,7 @@ for (const { name, shapes, largest = LARGEST, run } of PARSERS) {
     const input = shape.make(characters);
     const before = peakKib();
     try {
-      await run(input);
+      await parser.run(input);
     } catch (error) {
       if (!(error instanceof Error)) throw error; // A refusal; growth.ts judges what parsers throw.
     }

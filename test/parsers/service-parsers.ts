@@ -14,8 +14,15 @@ import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/p
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
 import { inertText } from "../../services/director/src/verification/inert-text.ts";
+import { backlogFilter, selects } from "../../services/director/src/work-items/backlog-filter.ts";
+import { hasNext, issueOf, reasonOf, retryAt } from "../../services/director/src/work-items/issue-answer.ts";
+import { projectOf } from "../../services/director/src/work-items/tracker-project.ts";
 import { filteredTest } from "../../services/director/src/sessions/test-filter.ts";
-import { missingNames, passedNames } from "../../services/director/src/verification/reports/test-names.ts";
+import {
+  missingNames,
+  passedInFiles,
+  passedNames,
+} from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
 import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
@@ -383,6 +390,32 @@ const inLetters = (i: number) => String(i).replace(/\d/g, (digit) => "abcdefghij
 
 const directorParsers: readonly Parser[] = [
   {
+    name: "the filter of a backlog, and what it selects",
+    reads: ["services/director/src/work-items/backlog-filter.ts"],
+    shapes: repeated(["a ", "status:a ", "assignee:", ":", " ", "tag:x\t"]),
+    run: (text) => {
+      const item = { id: "1", title: "a", description: "a b", status: "open", tags: ["x"] };
+      return [selects(backlogFilter(text), item), selects(backlogFilter("a"), { ...item, title: text })];
+    },
+  },
+  {
+    name: "the URL of a repository as a project of an issue tracker",
+    reads: ["services/director/src/work-items/tracker-project.ts"],
+    shapes: repeated(["/", "a", ".git", "..", "%2f", "a/"]),
+    run: (text) => projectOf(`https://git.example.com/${text}`, new URL("https://git.example.com")),
+  },
+  {
+    name: "answers of an issue tracker",
+    reads: ["services/director/src/work-items/issue-answer.ts"],
+    shapes: repeated(["a", ",", '<u>; rel="next", ', " ", "1"]),
+    run: (text) => [
+      hasNext(text),
+      retryAt(429, { get: (name) => (name === "retry-after" ? text : null) }, 0),
+      issueOf({ number: 1, title: text, labels: text.split(",").map((name) => ({ name })) }),
+      reasonOf({ message: text, errors: text.split(",").map((message) => ({ message })) }),
+    ],
+  },
+  {
     name: "a session's check, its filter and its package.json",
     reads: ["services/director/src/sessions/test-filter.ts"],
     shapes: repeated(["pytest ", "cargo test ", " -- ", "a", "'", "/", "$", '{"scripts":']),
@@ -417,13 +450,19 @@ const directorParsers: readonly Parser[] = [
     shapes: [
       numbered("tests in words", (i) => `✔ adds ${inLetters(i)} to ${i}\n`),
       numbered("tests of pytest", (i) => `t.py::test_${inLetters(i)}[${i}] PASSED\n`),
+      numbered("files of Vitest", (i) => `❯ ${inLetters(i)}.ts (${i} tests | 1 failed)\n✓ ${inLetters(i)}\n`),
+      ...repeated(["✓ a", "(1 test", " | 1 failed"]),
       numbered("tests of go", (i) => `--- PASS: Test${inLetters(i)}/part (0.00s)\n`),
       ...repeated(["✔ ", "1", "a ", "a.", "\n", "x::", "ok 1 - a\n", " > ", "\u001b[1m"]),
       ...repeated(["✔ ", "a::b"], (body) => `${body.slice(0, 399)}\n${body}`),
     ],
     run: (text) => {
       const base = passedNames(text);
-      return [missingNames(base, passedNames(text.replaceAll("a", "z"))), missingNames(base, new Map())];
+      return [
+        missingNames(base, passedNames(text.replaceAll("a", "z"))),
+        missingNames(base, new Map()),
+        passedInFiles(text),
+      ];
     },
   },
   {

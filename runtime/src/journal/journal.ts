@@ -13,7 +13,7 @@ import { ClosedRuns } from "./closed-runs.ts";
 import { systemClock } from "../process/clock.ts";
 import { TooManyResults, UnreadableMessage } from "../nats/direct-reader.ts";
 import { believedLast, believedOf, forgedUpTo } from "./forged.ts";
-import { tailRun } from "./journal-tail.ts";
+import { tail } from "./journal-tail.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
 import { logRecord } from "./record-line.ts";
@@ -252,7 +252,12 @@ class JetStreamJournal implements Journal {
   }
 
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
-    return tailRun(this.bus, runId, (id, fromSeq) => this.history.records(id, fromSeq), options);
+    const tailed = {
+      subject: subjects.run(runId),
+      readFrom: (fromSeq: number) => this.history.records(runId, fromSeq),
+      sequenceOf: ({ seq }: StoredRecord) => seq,
+    };
+    return tail(this.bus, tailed, options);
   }
 
   async runIds(): Promise<string[]> {

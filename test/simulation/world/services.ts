@@ -31,6 +31,9 @@ import { startRunner, type ContainerLife } from "./sim-runner.ts";
 const NO_SESSIONS: SessionStore = {
   write: () => Promise.reject(new Error("no sessions in the simulation")),
   read: () => Promise.resolve(null),
+  follow: () => {
+    throw new Error("no sessions in the simulation");
+  },
   claim: () => Promise.resolve(false),
   claims: () => Promise.resolve([]),
   policies: () => Promise.resolve(LOCAL),

@@ -126,7 +126,10 @@ const failed = (command: string) => ({
 /** A run of one task whose Associate has proposed the patch. */
 function proposed(path: string, commit: string, patch: BlobRef, trials: number | undefined) {
   const plan = planned("T-001");
-  const task = { ...plan.task, verify_profile: { mode: "smoke" as const, commands: ["node test/add.test.js"] } };
+  const task = {
+    ...plan.task,
+    verify_profile: { mode: "smoke" as const, commands: ["node test/add.test.js"] },
+  };
   const log = new RecordLog(`run_${commit.slice(0, 20)}`);
   log.opened([{ ...plan, task }], trials === undefined ? {} : { trials });
   const [intent] = log.records;

@@ -1,6 +1,6 @@
 /**
- * Fetches programs for operators and some tests: the stock `nats` command line and `kubectl`. Antiphon does not need them to
- * run, so they are fetched on request only.
+ * Fetches programs for operators and some tests: the stock `nats` command line, `kubectl` and Prometheus' `promtool`. Antiphon
+ * does not need them to run, so they are fetched on request only.
  */
 import { copyFile, mkdir, rename, rm, symlink } from "node:fs/promises";
 import path from "node:path";
@@ -34,30 +34,58 @@ export async function ensureNatsCli({ note }) {
   return { outcome: "made", detail: NATS_CLI_VERSION };
 }
 
+/** @param {{note: (text: string) => void}} input */
+export function ensureKubectl({ note }) {
+  return fromDebian({
+    name: "kubectl",
+    args: ["version", "--client"],
+    package: "kubectl",
+    release: { id: "debian", codename: "sid" },
+    page: "https://kubernetes.io/docs/tasks/tools",
+    note,
+  });
+}
+
+/** Only the program: the package would install and start a server. @param {{note: (text: string) => void}} input */
+export async function ensurePromtool({ note }) {
+  return fromDebian({
+    name: "promtool",
+    args: ["--version"],
+    package: "prometheus",
+    release: await hostDistribution(),
+    page: "https://prometheus.io/download",
+    note,
+  });
+}
+
 /**
- * @param {{note: (text: string) => void}} input
+ * One program out of a package of a distribution's archive.
+ *
+ * @param {{name: string, args: readonly string[], package: string, page: string, note: (text: string) => void,
+ *   release: {id: "debian" | "ubuntu", codename: string} | null}} wanted
  * @returns {Promise<{outcome: "present" | "made", detail: string}>}
  */
-export async function ensureKubectl({ note }) {
-  const present = await firstRunning("kubectl", ["version", "--client"]);
+async function fromDebian({ name, args, package: from, release, page, note }) {
+  const present = await firstRunning(name, args);
   if (present !== null) return { outcome: "present", detail: present };
-  const remedy = "install kubectl (https://kubernetes.io/docs/tasks/tools), so that it is on PATH";
-  if ((await hostDistribution()) === null) throw new StepFailure("kubectl is not installed", remedy);
-  note("fetching kubectl from Debian's archive");
-  const directory = await workDirectory("kubectl");
+  const remedy = `install ${name} (${page}), so that it is on PATH`;
+  if (release === null || (await hostDistribution()) === null)
+    throw new StepFailure(`${name} is not installed`, remedy);
+  note(`fetching ${name} from Debian's archive`);
+  const directory = await workDirectory(name);
   try {
-    const archive = await openArchive({ id: "debian", codename: "sid", directory, note });
+    const archive = await openArchive({ ...release, directory, note });
     const tree = path.join(directory, "tree");
-    await unpackInto([await archive.package("kubectl")], tree);
+    await unpackInto([await archive.package(from)], tree);
     await mkdir(TOOLS_DIR, { recursive: true });
-    const target = path.join(TOOLS_DIR, "kubectl");
-    await copyFile(path.join(tree, "usr/bin/kubectl"), `${target}.${process.pid}`);
+    const target = path.join(TOOLS_DIR, name);
+    await copyFile(path.join(tree, "usr/bin", name), `${target}.${process.pid}`);
     await rename(`${target}.${process.pid}`, target);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-  const made = await firstRunning("kubectl", ["version", "--client"]);
-  if (made === null) throw new StepFailure("kubectl from Debian does not run here", remedy);
+  const made = await firstRunning(name, args);
+  if (made === null) throw new StepFailure(`${name} from Debian does not run here`, remedy);
   return { outcome: "made", detail: made };
 }
 

@@ -2,8 +2,8 @@
  * Provides the image of every sandbox. Its name holds a hash of all its inputs, so it is built once and found again;
  * `.antiphon/image.json` names it for the sandbox-runner.
  *
- * It is built from the Dockerfile if an image registry answers, or else with the same tools from Debian packages and this
- * machine's node (see sandbox-rootfs.mjs).
+ * It is built from the Dockerfile if an image registry answers, or else with the same tools from Debian packages and
+ * Node from npm's registry (see sandbox-rootfs.mjs).
  */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -12,6 +12,7 @@ import { contentHash, ROOT, STATE_DIR, workDirectory } from "./checkout.mjs";
 import { reasonOf, run } from "./command.mjs";
 import { hostDistribution } from "./debian-archive.mjs";
 import { buildImage, call, imageId, importImage, runOnce } from "./docker-api.mjs";
+import { NODE_VERSIONS } from "./node-program.mjs";
 import { buildRootfs, SANDBOX_UID } from "./sandbox-rootfs.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
@@ -80,11 +81,11 @@ export async function ensureSandboxImage({ address, note }) {
   return { outcome: "made", detail: `${ref} (from ${builtFrom})` };
 }
 
-/** The name follows the image's sources, this node and this machine's release. */
+/** The name follows the image's sources, its node and this machine's release. */
 async function imageHash() {
   const host = await hostDistribution();
   return contentHash({
-    texts: [process.version, process.arch, host === null ? process.platform : `${host.id} ${host.codename}`],
+    texts: [NODE_VERSIONS, process.arch, host === null ? process.platform : `${host.id} ${host.codename}`],
     paths: [SOURCES, path.join(ROOT, "setup/sandbox-rootfs.mjs"), path.join(ROOT, "setup/sandbox-image.mjs")],
   });
 }
@@ -167,7 +168,7 @@ find / -xdev -perm /6000 2>/dev/null`;
   await call(address, "DELETE", `/images/${ref}?force=1`);
   throw new StepFailure(
     `the sandbox image is not usable: ${faults.split(/\r?\n/).join(", ")}`,
-    "if node does not run in it, install Node from nodejs.org or nodesource, then run npm run setup again",
+    "run npm run setup again; if the fault stays, name another image in ANTIPHON_SANDBOX_IMAGE",
   );
 }
 

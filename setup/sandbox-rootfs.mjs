@@ -1,15 +1,15 @@
 /**
  * Makes the sandbox's root file system without an image registry: the Debian packages of
- * deploy/images/sandbox/packages.txt with their dependencies, unpacked side by side, plus this machine's node and npm. No
- * maintainer script runs, so neither root nor a chroot is needed; the effects that the sandbox needs are produced here.
- *
- * The tree follows this machine's release, so that the node binary finds the libc it was linked with.
+ * deploy/images/sandbox/packages.txt with their dependencies, unpacked side by side, plus Node and npm of
+ * node-program.json. No maintainer script runs, so neither root nor a chroot is needed; the effects that the sandbox needs
+ * are produced here. The tree follows this machine's release.
  */
-import { cp, mkdir, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { reasonOf, run } from "./command.mjs";
 import { hostDistribution, openArchive, unpackInto } from "./debian-archive.mjs";
+import { addNode } from "./node-program.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
 /** The one user of the sandbox; nothing in the image belongs to it but its home. */
@@ -67,7 +67,7 @@ export async function buildRootfs({ packages, directory, tarFile, note, extend }
     UNWANTED,
   );
   await configure(tree);
-  await copyHostNode(tree);
+  await addNode({ tree, directory, note });
   await extend?.(tree);
   await pack(tree, tarFile);
 }
@@ -123,57 +123,6 @@ async function configure(tree) {
   await writeFile(at("etc/ssl/certs/ca-certificates.crt"), bundle.join(""));
   // Only a faster start: without root there is no chroot for it, and the loader searches instead.
   await run("ldconfig", ["-r", tree]);
-}
-
-/**
- * This machine's node and npm. Libraries of the binary that the tree lacks are copied too, for
- * builds of node that link to the distribution's own.
- *
- * @param {string} tree
- */
-async function copyHostNode(tree) {
-  const node = await realpath(process.execPath);
-  await cp(node, path.join(tree, "usr/local/bin/node"));
-  const linked = await run("ldd", [node]);
-  for (const match of linked.stdout.matchAll(/^\s*(\S+) => (\/\S+)/gm)) {
-    const [, name = "", file = ""] = match;
-    if (!(await inLibraries(tree, name)))
-      await cp(await realpath(file), path.join(tree, "usr/local/lib", name));
-  }
-  const npm = await hostNpm(node);
-  const target = path.join(tree, "usr/local/lib/node_modules/npm");
-  await cp(npm, target, {
-    recursive: true,
-    // The file npmrc beside npm holds this machine's own settings.
-    filter: (file) => !/^(npmrc|docs|man)$/.test(path.relative(npm, file)),
-  });
-  for (const name of ["npm", "npx"])
-    await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, path.join(tree, "usr/local/bin", name));
-}
-
-/** @param {string} tree @param {string} name */
-async function inLibraries(tree, name) {
-  const library = path.join(tree, "usr/lib");
-  const folders = (await readdir(library, { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory() && entry.name.includes("-linux-gnu"))
-    .map((entry) => path.join(library, entry.name));
-  const found = await Promise.all([library, ...folders].map((folder) => exists(path.join(folder, name))));
-  return found.includes(true);
-}
-
-/** @param {string} node */
-async function hostNpm(node) {
-  const prefix = path.dirname(path.dirname(node));
-  const places = [
-    path.join(prefix, "lib/node_modules/npm"),
-    path.join(prefix, "share/nodejs/npm"),
-    "/usr/share/nodejs/npm",
-  ];
-  for (const place of places) if (await exists(path.join(place, "bin/npm-cli.js"))) return realpath(place);
-  throw new StepFailure(
-    `npm was not found beside ${node}`,
-    "install Node 20 or newer with its own npm (nodejs.org or nodesource), then run npm run setup again",
-  );
 }
 
 /** @param {string} file */

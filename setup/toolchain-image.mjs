@@ -11,6 +11,7 @@ import { contentHash, ROOT, workDirectory } from "./checkout.mjs";
 import { hostDistribution } from "./debian-archive.mjs";
 import { call, imageId, importImage, runOnce } from "./docker-api.mjs";
 import { fetchGoRoot } from "./go-program.mjs";
+import { NODE_VERSIONS } from "./node-program.mjs";
 import { CHANGES, packageNames } from "./sandbox-image.mjs";
 import { buildRootfs } from "./sandbox-rootfs.mjs";
 import { StepFailure } from "./step-failure.mjs";
@@ -20,6 +21,7 @@ const REPOSITORY = "antiphon-sandbox-with";
 const SOURCES = [
   "deploy/images/sandbox",
   "setup/go-program.mjs",
+  "setup/node-program.mjs",
   "setup/sandbox-image.mjs",
   "setup/sandbox-rootfs.mjs",
   "setup/toolchain-image.mjs",
@@ -49,7 +51,7 @@ export async function ensureToolchainImage({ address, names, note }) {
       "load an image that has them into the engine, then: antiphon images allow <its name>",
     );
   const hash = await contentHash({
-    texts: [process.version, process.arch, host.codename],
+    texts: [NODE_VERSIONS, process.arch, host.codename],
     paths: SOURCES.map((one) => path.join(ROOT, one)),
   });
   const ref = `${REPOSITORY}-${names.join("-")}:${hash}`;

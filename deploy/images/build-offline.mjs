@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Builds the service images without an image registry, so that deploy/compose can be tried anywhere. It uses
 // deploy/images/service/Dockerfile with a bundle built here, on a stand-in for the base image made of Debian packages and
-// this machine's node. It also builds antiphon-nats, from the nats-server of set-up.
+// Node from npm's registry. It also builds antiphon-nats, from the nats-server of set-up.
 // Usage: node deploy/images/build-offline.mjs [tag]   (default dev; run `npm run setup` first)
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -11,6 +11,7 @@ import { contentHash, ROOT, TOOLS_DIR, workDirectory } from "../../setup/checkou
 import { reasonOf, run } from "../../setup/command.mjs";
 import { buildImage, engineAddress, imageId, importImage } from "../../setup/docker-api.mjs";
 import { ensureDockerEngine } from "../../setup/docker-engine.mjs";
+import { NODE_VERSIONS } from "../../setup/node-program.mjs";
 import { createReport } from "../../setup/report.mjs";
 import { buildRootfs } from "../../setup/sandbox-rootfs.mjs";
 import { StepFailure } from "../../setup/step-failure.mjs";
@@ -34,10 +35,10 @@ RUN mkdir /data
 ENTRYPOINT ["nats-server"]
 `;
 
-/** The stand-in for the Node image of a Dockerfile: this machine's own node on Debian's packages. */
+/** The stand-in for the Node image of a Dockerfile: Node from npm's registry on Debian's packages. */
 async function nodeImage(address, note) {
   const source = path.join(ROOT, "setup/sandbox-rootfs.mjs");
-  const hash = await contentHash({ texts: [process.version, process.arch, ...PACKAGES], paths: [source] });
+  const hash = await contentHash({ texts: [NODE_VERSIONS, process.arch, ...PACKAGES], paths: [source] });
   const ref = `antiphon-node:${hash}`;
   if ((await imageId(address, ref)) !== null) return { outcome: "present", detail: ref, ref };
   const directory = await workDirectory("node-image");

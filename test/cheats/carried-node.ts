@@ -1,7 +1,7 @@
 import { FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
 
 const NODE: Carried["files"] = {
-  "package.json": '{"scripts":{"test":"node --test test/"}}\n',
+  "package.json": '{"scripts":{"test":"node --test test/*.test.js"}}\n',
   "src/add.js": "exports.add = (a, b) => a - b;\n",
   "src/more.js": "exports.more = 1;\n",
   "data/sums.json": "[[1, 2, 3], [2, 2, 4]]\n",

@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { faultsOfBill } from "../support/cyclonedx.ts";
 import { natsServerBinary } from "../support/nats.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { ROOT, run, type Ended } from "./support/program.ts";
@@ -68,6 +69,8 @@ describe("the installed package", () => {
     const bill = createRequire(import.meta.url)(join(installed, "sbom.cdx.json")) as {
       components: { name: string; version: string; purl: string; hashes: unknown[] }[];
     };
+    expect(faultsOfBill(bill)).toEqual([]);
+    expect(faultsOfBill({ ...bill, components: [{ type: "library" }] })).not.toEqual([]);
     for (const { name, version, purl, hashes } of bill.components) {
       expect(notices).toContain(`${name} ${version} (`);
       expect(purl).toBe(`pkg:npm/${name.replace(/^@/, "%40")}@${version}`);

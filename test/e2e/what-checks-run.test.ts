@@ -101,7 +101,7 @@ test.each([
 
 test("a source that overwrites the next test file while the first one runs is caught, and the file is named", async () => {
   const repo = project({
-    "package.json": '{"scripts":{"test":"node --test --test-concurrency=1 test/"}}\n',
+    "package.json": '{"scripts":{"test":"node --test --test-concurrency=1 test/*.test.js"}}\n',
     "src/a.js": "module.exports = () => 2;\n",
     "test/a.test.js":
       "require('node:test')('a', () => require('node:assert').equal(require('../src/a.js')(), 1));\n",
@@ -192,7 +192,7 @@ test.each([
   [
     "Node's",
     { "src/a.js": "exports.value = 2;\n", "test/a.test.js": NODE_TEST },
-    "node --test test/",
+    "node --test test/*.test.js",
     "echo 'process.exit(0);' > src/a.js",
     "test/a.test.js ended before it ran the tests",
   ],
@@ -251,7 +251,7 @@ test("data that only a test knows cannot be bent to a broken source, and may cha
     ].join("\n"),
   };
   const repo = project(files);
-  const build = ["--check", "node --test test/", "--workflow", "BUILD"] as const;
+  const build = ["--check", "node --test test/*.test.js", "--workflow", "BUILD"] as const;
   const bent = await change(
     repo,
     "sed -i s/2/3/ src/vat.js; echo '[[100, 300], [50, 150]]' > data/amounts.json",
@@ -283,7 +283,7 @@ test("data whose name only the run of the check shows cannot be bent to a broken
       "",
     ].join("\n"),
   });
-  const check = ["--check", "node --test test/"] as const;
+  const check = ["--check", "node --test test/*.test.js"] as const;
   const bend = "sed -i s/2/3/ src/vat.js; echo '100 300' > amounts/one";
   const bent = await change(repo, bend, ...check, "--workflow", "BUILD");
   expect(bent, JSON.stringify(bent)).toMatchObject({

@@ -25,6 +25,8 @@ export interface LoadOptions {
   readonly killEvery: number | null;
   /** Measure the bounds on the same server after the run. */
   readonly bounds: boolean;
+  /** CPU milliseconds that a run may cost in all processes together; null: any. */
+  readonly maxCpuMs: number | null;
   /** Runs before the measured ones, for the compilers and the caches. */
   readonly warmup: number;
   /** Directory for a CPU profile of each service process; null: none. */
@@ -49,11 +51,12 @@ usage: npm run load -- [options]
   --sandbox none|docker   the place of that work
   --via journal|gateway   journal: the gateway's intake in the load client, without HTTP (default without docker)
   --kill-every <s>        kills a random service process this often, and measures how long its runs waited
+  --max-cpu <ms>          exit 1 when a run costs more CPU, all processes together
   --no-bounds             do not measure the server's own limits afterwards
   --profile <directory>   a CPU profile of each service
   --json                  the report as JSON
 
-Exit 1 when a run was lost, doubled or failed.
+Exit 1 when a run was lost, doubled or failed, or cost more than --max-cpu.
 
   npm run load -- --runs 5000 --steps 5
   npm run load -- --rate 200 --runs 4000 --no-bounds
@@ -76,6 +79,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
       via: { type: "string" },
       slots: { type: "string", default: "256" },
       "kill-every": { type: "string" },
+      "max-cpu": { type: "string" },
       "no-bounds": { type: "boolean", default: false },
       warmup: { type: "string" },
       profile: { type: "string" },
@@ -100,6 +104,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
     slots: line.whole("slots", values.slots, 1024),
     killEvery:
       values["kill-every"] === undefined ? null : line.whole("kill-every", values["kill-every"], 600),
+    maxCpuMs: values["max-cpu"] === undefined ? null : line.positive("max-cpu", values["max-cpu"]),
     bounds: !values["no-bounds"] && !docker,
     warmup:
       values.warmup === undefined ? (docker ? 2 : 500) : line.whole("warmup", values.warmup, 100_000, 0),

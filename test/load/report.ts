@@ -109,6 +109,14 @@ export function isSound({ errors, options }: Report): boolean {
   return refused + errors.unfinished + errors.lost + errors.doubled + errors.failed === 0;
 }
 
+/** Whether a run cost more CPU than the options allow. */
+export function isTooDear({
+  cpuMsPerRun,
+  options: { maxCpuMs },
+}: Pick<Report, "cpuMsPerRun" | "options">): boolean {
+  return maxCpuMs !== null && !(cpuMsPerRun <= maxCpuMs);
+}
+
 const n = (value: number, digits = 0): string =>
   value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
@@ -162,4 +170,6 @@ export function print(report: Report): void {
     `\nrefused ${errors.refused}, unfinished ${errors.unfinished}, lost ${errors.lost}, doubled ${errors.doubled}, failed ${errors.failed}; attempts done again ${report.again}`,
   );
   for (const text of errors.first) console.log(`  ${text}`);
+  if (isTooDear(report))
+    console.log(`a run may cost ${String(options.maxCpuMs)} ms of CPU and cost ${n(report.cpuMsPerRun, 2)}`);
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadFiles, localProblem } from "./run-files.ts";
+import { localProblem } from "./repository-place.ts";
+import { loadFiles } from "./run-files.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "antiphon-run-files-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,10 +1,9 @@
 // Reads the files named by options of `antiphon run`.
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { parse } from "yaml";
 import { AGENTS } from "@antiphon/contracts/runs/agents";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
-import { looksLikeUrl, repositoryUrl } from "@antiphon/contracts/shapes/repository-url";
 import { allPacks, findPack, type PackPlaces } from "../agents/packs.ts";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
@@ -40,36 +39,6 @@ function packNamed(name: string | undefined, places: PackPlaces | null): RunFile
         "`antiphon agents list` describes them; any other program is given with --command <cmd> or `-- <program>`.",
     },
   );
-}
-
-/** The named repository, by its path or URL, or the one around the current directory; if there is none, the directory itself. */
-export function repositoryOf(named: string | undefined, from = process.cwd()): string {
-  if (named !== undefined) return looksLikeUrl(named) ? named : resolve(from, named);
-  for (let place = from; ; place = dirname(place)) {
-    if (existsSync(join(place, ".git"))) return place; // A linked work tree has a file of this name.
-    if (place === dirname(place)) return from;
-  }
-}
-
-/**
- * A problem to report before anything is sent: a missing repository if the gateway is on this machine, and a URL that is
- * refused anywhere, because it may hold a password.
- */
-export function localProblem(gatewayUrl: string, repoPath: string): Failure | null {
-  if (looksLikeUrl(repoPath)) {
-    const parsed = repositoryUrl(repoPath);
-    if (!("fault" in parsed)) return null;
-    const remedy =
-      "Give https://host/path, ssh://user@host/path, git:// or file:///path, without a password.";
-    return new Failure("ANT_REPO_URL_INVALID", `the URL ${parsed.fault}`, { remedy, exitCode: 2 });
-  }
-  const isHere = ["127.0.0.1", "localhost", "[::1]"].includes(new URL(gatewayUrl).hostname);
-  const place = isHere ? statSync(repoPath, { throwIfNoEntry: false }) : null;
-  if (place === null || place?.isDirectory() === true) return null;
-  const remedy = "Check --repo; a relative path starts at the directory the command is run in.";
-  const problem =
-    place === undefined ? `there is no directory ${repoPath}` : `${repoPath} is a file, not a directory`;
-  return new Failure("ANT_REPO_NOT_FOUND", problem, { remedy });
 }
 
 export function readPatch(file: string): Patch {

@@ -1,7 +1,7 @@
 // Which runs a command is about: by status, repository and time. Flags of `runs`, or one text such as `status=failed,since=7d`.
 import { realpathSync } from "node:fs";
 import { usage } from "../failure.ts";
-import { repositoryOf } from "./run-files.ts";
+import { repositoryOf } from "./repository-place.ts";
 import { sinceTime, STATUSES, type RunFilter } from "./run-lines.ts";
 
 export interface FilterFlags {

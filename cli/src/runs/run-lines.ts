@@ -1,5 +1,5 @@
 // The list of runs: which of them to show, and their rows. Pure.
-import { statusWords } from "./summary.ts";
+import { statusWords } from "./status-words.ts";
 
 export interface RunLine {
   readonly runId: string;

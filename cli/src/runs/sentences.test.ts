@@ -2,7 +2,8 @@ import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { describe, expect, it } from "vitest";
 import type { RunRecord } from "../gateway/gateway-client.ts";
 import { doingNow, narrate } from "./sentences.ts";
-import { exitCodeOf, statusWords, summarize, summaryRows } from "./summary.ts";
+import { statusWords } from "./status-words.ts";
+import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
 
 let seq = 0;
 function record(type: string, body: unknown, taskId: string | null = "T-001", epoch = 1): RunRecord {

@@ -84,19 +84,6 @@ function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
   return { task: id, ...stands, evidence, approval };
 }
 
-const STATUS_WORDS: Record<RunViewModel["status"], string> = {
-  queued: "waiting for the Router",
-  running: "running",
-  waiting_input: "waiting for your answer",
-  succeeded: "succeeded",
-  failed: "failed",
-  canceled: "canceled",
-};
-
-export function statusWords(status: string): string {
-  return Object.hasOwn(STATUS_WORDS, status) ? STATUS_WORDS[status as keyof typeof STATUS_WORDS] : status;
-}
-
 /** 0 ok, 1 run failed, 3 needs input. An open run is not a failure. */
 export function exitCodeOf(status: RunViewModel["status"]): number {
   if (status === "waiting_input") return 3;

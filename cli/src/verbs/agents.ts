@@ -1,6 +1,5 @@
 // antiphon agents list|show|add|test: the agent packs that `antiphon run --agent` knows.
 import { join, resolve } from "node:path";
-import { packAgent } from "@antiphon/contracts/runs/pack-agent";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -74,6 +73,7 @@ async function named(context: CliContext, name: string): Promise<AgentPack> {
 }
 
 async function show(context: CliContext, name: string, json: boolean): Promise<void> {
+  const { packAgent } = await import("@antiphon/contracts/runs/pack-agent");
   const pack = await named(context, name);
   const agent = packAgent(pack);
   if (json) return context.screen.json({ pack, agent });
@@ -100,7 +100,7 @@ async function add(context: CliContext, directory: string, json: boolean): Promi
 /** A run whose agent is the installed program, asked for its version; what it prints is in the run's evidence. */
 async function tryOut(context: CliContext, name: string, options: Json & { repo?: string }): Promise<void> {
   const pack = await named(context, name);
-  const { repositoryOf } = await import("../runs/run-files.ts");
+  const { repositoryOf } = await import("../runs/repository-place.ts");
   const { runToEnd } = await import("../agents/pack-trial.ts");
   const outcome = await runToEnd(context, pack, repositoryOf(options.repo));
   if (options.json === true) context.screen.json(outcome);

@@ -39,7 +39,7 @@ export const addCheck: AddVerb = (program, context) => {
 };
 
 async function check(context: CliContext, flags: CheckFlags): Promise<void> {
-  const { repositoryOf } = await import("../runs/run-files.ts");
+  const { repositoryOf } = await import("../runs/repository-place.ts");
   const { workTreeDiff } = await import("../checks/work-tree-diff.ts");
   const { checkInCleanRoom, checkLines, unstartable } = await import("../checks/clean-room.ts");
   const { commandLine } = await import("../checks/command-line.ts");

@@ -1,8 +1,6 @@
 // antiphon events <runId>: watches a run from its first record to its end.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { follow, printSummary } from "../runs/follow.ts";
-import { exitCodeOf } from "../runs/summary.ts";
 
 export const addEvents: AddVerb = (program, context) => {
   program
@@ -13,6 +11,8 @@ export const addEvents: AddVerb = (program, context) => {
     .option("--json", "print one JSON object per line: every record, then the summary")
     .addHelpText("after", examples(["antiphon events run_4f0c2k9s0x7d2m1q8z3a --logs"]))
     .action(async (id: string, options: { logs?: boolean; json?: boolean }) => {
+      const { follow, printSummary } = await import("../runs/follow.ts");
+      const { exitCodeOf } = await import("../runs/summary.ts");
       const json = options.json === true;
       const end = await follow(context, id, { logs: options.logs === true, jsonLines: json, quiet: false });
       if (end.kind === "interrupted") return context.setExitCode(130);

@@ -3,8 +3,6 @@ import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { withBar } from "../screen/failure-lines.ts";
-import { printSummary } from "../runs/follow.ts";
-import { readSummary } from "../runs/read-summary.ts";
 
 export const addGet: AddVerb = (program, context) => {
   program
@@ -17,6 +15,8 @@ export const addGet: AddVerb = (program, context) => {
       examples(["antiphon get run_4f0c2k9s0x7d2m1q8z3a", "antiphon run get run_4f0c2k9s0x7d2m1q8z3a --json"]),
     )
     .action(async (id: string, options: { json?: boolean }) => {
+      const { printSummary } = await import("../runs/follow.ts");
+      const { readSummary } = await import("../runs/read-summary.ts");
       const gateway = await context.gateway();
       const summary = await readSummary(gateway, context.config.directorKeys, id);
       const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");

@@ -1,5 +1,6 @@
 // antiphon images list|build|allow|disallow: manages the images that sandboxes may use.
-import { TOOLCHAIN_NAMES, type ImagesReply, type ImagesRequest } from "@antiphon/contracts";
+import type { ImagesReply, ImagesRequest } from "@antiphon/contracts";
+import { TOOLCHAIN_NAMES } from "@antiphon/contracts/settings/toolchains";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";

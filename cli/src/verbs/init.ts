@@ -31,7 +31,7 @@ export const addInit: AddVerb = (program, context) => {
 };
 
 async function init(context: CliContext, flags: InitFlags): Promise<void> {
-  const { repositoryOf } = await import("../runs/run-files.ts");
+  const { repositoryOf } = await import("../runs/repository-place.ts");
   const { headOf } = await import("../checks/work-tree-diff.ts");
   const files = await import("../checks/repository-files.ts");
   const { passed, projectFileText } = await import("../checks/project-file.ts");

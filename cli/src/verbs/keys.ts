@@ -4,7 +4,6 @@ import type { DirectorKey } from "@antiphon/contracts";
 import { allowedSigner } from "../keys/allowed-signer.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { makeKey } from "../keys/key-files.ts";
 
 export const addKeys: AddVerb = (program, context) => {
   const keys = program
@@ -39,7 +38,8 @@ function addMake(keys: Command, context: CliContext): void {
     .requiredOption("--trust <file>", "the file of trusted keys (a JWK set); created if it does not exist")
     .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon keys make director-key.pem --trust trusted-keys.json"]))
-    .action((file: string, options: { trust: string; json?: boolean }) => {
+    .action(async (file: string, options: { trust: string; json?: boolean }) => {
+      const { makeKey } = await import("../keys/key-files.ts");
       const { key, made, trusted } = makeKey(file, options.trust);
       if (options.json === true) return context.screen.json({ key, made, trusted });
       context.screen.out(`${made ? "created" : "found"} ${file}, key ${key.kid}`);

@@ -29,7 +29,7 @@ export const addPrune: AddVerb = (program, context) => {
 };
 
 async function prune(context: CliContext, flags: PruneFlags): Promise<void> {
-  const { repositoryOf } = await import("../runs/run-files.ts");
+  const { repositoryOf } = await import("../runs/repository-place.ts");
   const { spanMs } = await import("../runs/run-lines.ts");
   const { prunePlan } = await import("../prune/prune-plan.ts");
   const { deleteBranch, runBranches } = await import("../prune/run-branches.ts");

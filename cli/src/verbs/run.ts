@@ -54,7 +54,8 @@ export const addRun: AddVerb = (program, context) => {
 async function run(context: CliContext, words: string, options: RunOptions): Promise<void> {
   if (words.trim() === "" && options.plan === undefined)
     throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
-  const { loadFiles, localProblem, repositoryOf } = await import("../runs/run-files.ts");
+  const { loadFiles } = await import("../runs/run-files.ts");
+  const { localProblem, repositoryOf } = await import("../runs/repository-place.ts");
   const { intentOf } = await import("../runs/run-request.ts");
   const { placesOf } = await import("../agents/packs.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };

@@ -2,7 +2,6 @@
 import { examples } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { Failure } from "../failure.ts";
-import { readText } from "../runs/run-files.ts";
 
 export const addValidate: AddVerb = (program, context) => {
   program
@@ -18,6 +17,7 @@ export const addValidate: AddVerb = (program, context) => {
     .action(async (file: string, options: { schema?: string; json?: boolean }) => {
       const { validateDocument } = await import("@antiphon/contracts/documents/document");
       const { schemaNameOf } = await import("@antiphon/contracts/registry/registry");
+      const { readText } = await import("../runs/run-files.ts");
       const { schema } = options;
       if (schema !== undefined && schemaNameOf(schema) === null) {
         throw new Failure("ANT_CONTRACT_UNKNOWN", `there is no contract ${JSON.stringify(schema)}`);

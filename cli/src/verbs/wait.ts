@@ -1,8 +1,6 @@
 // antiphon wait <runId>: returns when a run has ended or needs a person.
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
-import { follow } from "../runs/follow.ts";
-import { exitCodeOf } from "../runs/summary.ts";
 
 export const addWait: AddVerb = (program, context) => {
   program
@@ -19,6 +17,8 @@ export const addWait: AddVerb = (program, context) => {
       ]),
     )
     .action(async (id: string, options: { json?: boolean }) => {
+      const { follow } = await import("../runs/follow.ts");
+      const { exitCodeOf } = await import("../runs/summary.ts");
       const end = await follow(context, id, { logs: false, jsonLines: false, quiet: true });
       if (end.kind === "interrupted") return context.setExitCode(130);
       const { status, code } = end.summary;

@@ -34,10 +34,10 @@ export const BUILD_PLACES: readonly ProtectedPlace[] = [
     globs: {
       "**/Cargo.toml": ["crates/a/Cargo.toml", "crates/a/Freight.toml"],
       "**/.cargo/**": [".cargo/config.toml", "src/cargo/config.rs"],
-      "**/build.rs": ["crates/a/build.rs", "crates/a/src/builder.rs"],
+      "build.rs": ["build.rs", "src/build.rs"],
       "**/rust-toolchain*": ["rust-toolchain.toml", "src/toolchain.rs"],
       "**/{clippy,.clippy,rustfmt,.rustfmt}.toml": [".rustfmt.toml", "src/rustfmt.rs"],
-      ".config/nextest.toml": [".config/nextest.toml", "crates/a/.config/nextest.toml"],
+      "**/.config/nextest.toml": ["crates/a/.config/nextest.toml", "crates/a/nextest.toml"],
     },
     when: /^(cargo|rustc|cross)$/,
   },

@@ -6,14 +6,20 @@
  * `existing` places close only paths that the base has.
  */
 import { BUILD_PLACES } from "./build-places.ts";
+import { LANGUAGE_PLACES } from "./language-places.ts";
+import { LINTER_PLACES } from "./linter-places.ts";
 import type { ProtectedPlace } from "./protected-place.ts";
 import { REPOSITORY_PLACES } from "./repository-places.ts";
+import { RUNNER_PLACES } from "./runner-places.ts";
 import { SCRIPT_PLACES } from "./script-places.ts";
 
 export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
   ...REPOSITORY_PLACES,
+  ...LINTER_PLACES,
   ...SCRIPT_PLACES,
+  ...RUNNER_PLACES,
   ...BUILD_PLACES,
+  ...LANGUAGE_PLACES,
 ];
 
 /** True for configuration by its name, whichever programs run. */
@@ -39,4 +45,6 @@ const FORMS: Readonly<Record<string, string>> = {
   ",": "|",
 };
 
-const CONFIGURATION = formOf(PROTECTED_PLACES.flatMap(({ globs }) => Object.keys(globs)));
+const CONFIGURATION = formOf(
+  PROTECTED_PLACES.filter(({ ambiguous }) => ambiguous !== true).flatMap(({ globs }) => Object.keys(globs)),
+);

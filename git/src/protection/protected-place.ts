@@ -8,6 +8,8 @@ export interface ProtectedPlace {
   readonly when: "always" | RegExp;
   /** Closes only paths that the base has. */
   readonly existing?: true;
+  /** Sources of other repositories have such names, so the name alone does not make a file configuration. */
+  readonly ambiguous?: true;
   /** A check loads such a file wherever it appears, and no build makes one: it may not appear while the check runs. */
   readonly loaded?: true;
 }

@@ -114,7 +114,7 @@ function programOf(when: "always" | RegExp): string {
 }
 
 const PROGRAMS = [
-  ..."npm pytest mvn make just task cargo go prove rspec phpunit cmake dotnet mix swift dart bazel nix".split(
+  ..."npm pytest mvn make just task cargo go prove rspec phpunit cmake dotnet mix swift dart bazel nix eslint prettier ruff revive rubocop ktlint vale gulp vitest behave robot tox invoke mage gradle busted cabal Rscript zig dune rebar3 forge julia crystal pants".split(
     " ",
   ),
 ];

@@ -1,4 +1,4 @@
-/** Protected places of every repository: its automation, its own settings, its lock files, its linters. Pure data. */
+/** Protected places of every repository: its automation, its own settings, its lock files. Pure data. */
 import type { ProtectedPlace } from "./protected-place.ts";
 
 export const REPOSITORY_PLACES: readonly ProtectedPlace[] = [
@@ -96,37 +96,6 @@ export const REPOSITORY_PLACES: readonly ProtectedPlace[] = [
         ["deploy/.terraform.lock.hcl", "deploy/terraform.hcl"],
     },
     when: "always",
-  },
-  {
-    what: "what ESLint lets pass",
-    globs: {
-      "**/.eslintrc*": ["src/.eslintrc.json", "src/eslintrc.json"],
-      "**/eslint.config.*": ["app/eslint.config.mjs", "app/eslint-config.mjs"],
-      "**/.eslintignore": ["app/.eslintignore", "app/eslintignore.txt"],
-    },
-    when: "always",
-    existing: true,
-  },
-  {
-    what: "what a linter lets pass",
-    globs: {
-      "**/{prettier,stylelint,biome,oxlint,commitlint}.config.*": ["prettier.config.js", "prettier.js"],
-      "**/{.prettierrc,.stylelintrc,.oxlintrc}*": [".prettierrc.json", "src/prettierrc.ts"],
-      "**/biome.{json,jsonc}": ["app/biome.json", "app/biomes.json"],
-      "**/{.prettierignore,.stylelintignore,.dockerignore}": [".prettierignore", ".ignore"],
-      "**/{.flake8,mypy.ini,.mypy.ini,ruff.toml,.ruff.toml,.pylintrc,pyrightconfig.json,.bandit}": [
-        "ruff.toml",
-        "src/ruff.py",
-      ],
-      "**/.golangci.*": [".golangci.yml", "golangci.yml"],
-      "**/{.rubocop.yml,.rubocop_todo.yml,.standard.yml}": [".rubocop.yml", "rubocop.yml"],
-      "**/{phpstan,psalm,phpcs,.phpcs}*.{neon,xml,dist}": ["phpstan-baseline.neon", "phpstan.md"],
-      "**/{checkstyle,pmd,spotbugs}*.xml": ["config/checkstyle.xml", "config/style.xml"],
-      "**/{.pre-commit-config,.yamllint,.markdownlint}*": [".pre-commit-config.yaml", "pre-commit.yaml"],
-      "**/.editorconfig": ["src/.editorconfig", "src/editorconfig.ts"],
-    },
-    when: "always",
-    existing: true,
   },
   {
     what: "how an image is built",

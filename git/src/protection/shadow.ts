@@ -20,7 +20,24 @@ const PYTHON_OWN: readonly string[] =
 
 export function shadows(listing: TreeListing, reached: Reached, tests: readonly string[]): Guard[] {
   const tree = new CheckTree(listing);
-  return [...nodeShadows(tree, reached), ...pythonShadows(tree, reached, tests)];
+  return [
+    ...nodeShadows(tree, reached),
+    ...pythonShadows(tree, reached, tests),
+    ...crateScripts(tree, reached),
+  ];
+}
+
+/** Cargo runs a `build.rs` that stands beside a manifest; below `src/` it is a module. */
+function crateScripts(tree: CheckTree, { programs }: Reached): Guard[] {
+  if (!programs.has("cargo")) return [];
+  return tree.paths
+    .filter((path) => path.endsWith("/Cargo.toml"))
+    .map((path) => literalGlob(`${parentOf(path)}/build.rs`))
+    .map((glob): Guard => ({
+      rule: "protected.place",
+      glob,
+      why: "cargo runs it before it builds the crate",
+    }));
 }
 
 /** `./helper` resolves to `helper/index.js` only while there is no `helper.js`. */

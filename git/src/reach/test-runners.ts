@@ -1,5 +1,5 @@
 /** Programs with configuration files of fixed names: which files, and which options name more of them. */
-import { nameOf } from "./check-tree.ts";
+import { nameOf, parentOf } from "./check-tree.ts";
 import { nodeModule, pythonModule } from "./modules.ts";
 import type { Place, Trace } from "./trace.ts";
 import { reach } from "./words.ts";
@@ -36,7 +36,7 @@ const RUNNERS: readonly Runner[] = [
     files: /^(\.proverc|Makefile\.PL|Build\.PL)$/,
     options: /^(-P|--harness|--source)$/,
   },
-  { named: /^cargo$/, files: /^(Cargo\.toml|build\.rs|nextest\.toml)$/ },
+  { named: /^cargo$/, files: /^(Cargo\.toml|nextest\.toml)$/ },
   { named: /^(mvn|mvnw|mvnd)$/, files: /^(pom\.xml|maven\.config|jvm\.config|extensions\.xml)$/ },
   {
     named: /^(gradle|gradlew)$/,
@@ -88,6 +88,11 @@ export function runnerOptions(program: string, args: readonly string[], place: P
 function configFiles(runner: Runner, place: Place, trace: Trace): void {
   const found = trace.tree.paths.filter((path) => runner.files.test(nameOf(path))).slice(0, MAX_FILES);
   for (const path of found) trace.file(path, "config", { ...place, direct: false });
+  if (!runner.files.test("Cargo.toml")) return;
+  for (const manifest of found) {
+    const script = trace.tree.file(parentOf(manifest), "build.rs");
+    if (script !== null) trace.file(script, "config", { ...place, direct: false });
+  }
 }
 
 function optionFiles(options: RegExp, args: readonly string[], place: Place, trace: Trace): void {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { load } from "../../load/main.ts";
 import { readOptions } from "../../load/options.ts";
-import { isSound } from "../../load/report.ts";
+import { isSound, isTooDear } from "../../load/report.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -28,6 +28,16 @@ it("a load of scripted runs ends with each of them complete, landed once, and ac
     expect(cpuS).toBeGreaterThan(0);
     expect(rssMb).toBeGreaterThan(10);
   }
+});
+
+it.each([
+  ["2.2", 2.1, false],
+  ["2.2", 2.3, true],
+  ["2.2", Number.NaN, true], // No run was complete.
+  [null, 99, false],
+])("with --max-cpu %s a run of %s ms of CPU fails the load: %s", (allowed, cpuMsPerRun, fails) => {
+  const options = readOptions(allowed === null ? [] : ["--max-cpu", allowed]);
+  expect(isTooDear({ options, cpuMsPerRun })).toBe(fails);
 });
 
 it("the stand-ins for sandbox, clean room and git under load are out of the product's reach", () => {

@@ -1,0 +1,38 @@
+/** What every `antiphon` command loads before it does anything: the time of each prompt, hook and completion. */
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const MAIN = "cli/src/main.ts";
+
+/** The files that `entry` imports, and those that they import, except what is imported when it is needed. */
+async function importedAtOnce(entry: string): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outdir: "none",
+    write: false,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    external: ["cpu-features", "*.node"],
+    logLevel: "silent",
+  });
+  const found = new Set([entry]);
+  for (const file of found)
+    for (const { path, kind, external } of metafile.inputs[file]?.imports ?? [])
+      if (kind !== "dynamic-import" && external !== true) found.add(path);
+  return [...found];
+}
+
+it("no command loads schemas, parsers or the fold of a run before it needs them", async () => {
+  const files = await importedAtOnce(MAIN);
+  expect(files).toContain("cli/src/verbs/run.ts");
+  const packages = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+  expect([...new Set(packages)]).toEqual(["commander"]);
+  expect(files.filter((file) => file.startsWith("run/"))).toEqual([]);
+  expect(files).not.toContain("contracts/src/index.ts");
+}, 30_000);

@@ -95,18 +95,25 @@ describe("antiphon check", () => {
     const slow = await report("--time-budget", "2", "--", "sleep", "60");
     expect(slow.document.checks).toMatchObject([{ exitCode: null }]);
     const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway };
+    const others = await sandboxes(); // Of other stacks on this machine.
     const child = start(process.execPath, [ANTIPHON, "check", "--", "sleep", "600"], {
       cwd: project.path,
       env,
     });
-    await eventually("the sandbox runs", async () => ((await sandboxes()).length > 0 ? true : null));
+    const own = await eventually("the sandbox runs", async () => {
+      const added = (await sandboxes()).filter((name) => !others.includes(name));
+      return added.length > 0 ? added : null;
+    });
     child.kill("SIGINT");
     await exitOf(child);
-    await eventually("the sandbox is gone", async () => ((await sandboxes()).length === 0 ? true : null));
+    await eventually("the sandbox is gone", async () => {
+      const left = await sandboxes();
+      return own.some((name) => left.includes(name)) ? null : true;
+    });
   });
 });
 
-/** The containers of checks of this stack. */
+/** The containers of checks on this machine. */
 async function sandboxes(): Promise<string[]> {
   const filter = ["--filter", "name=-chk_", "--format", "{{.Names}}"];
   const { stdout } = await run("docker", ["ps", ...filter]);
@@ -116,6 +123,18 @@ async function sandboxes(): Promise<string[]> {
 describe("antiphon init", () => {
   const init = (...args: string[]) => stack.antiphon(["init", ...args], { cwd: project.path });
   const scripts = { test: "node -e 0", lint: "echo unclean; exit 3" };
+
+  test("goes on with the ecosystem's own tests where `make test` names a program that the image lacks", async () => {
+    project = makeProject({
+      Makefile: "test:\n\tno-such-runner ./...\n",
+      "test_sum.py": "import unittest\n\nclass T(unittest.TestCase):\n    def test_sum(self): pass\n",
+    });
+    const { code, stderr } = await init();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).toMatch(/✗ make test {2}exited 2[^]*✓ python3 -m unittest discover -q/);
+    const text = readFileSync(join(project.path, "antiphon.yaml"), "utf8");
+    expect(text).toMatch(/^checks:\n {2}- python3 -m unittest discover -q\n# {3}- make test$/m);
+  });
 
   test("tries what it finds on the last commit, and writes what passed; it replaces a file only if told to", async () => {
     project = makeProject({ "package.json": JSON.stringify({ scripts }) });

@@ -40,6 +40,7 @@ export function inProcessRepository(): RepositoryPort {
     exportHistory: () => Promise.resolve(null),
     texts: () => Promise.resolve(new Map()),
     discoverChecks: () => Promise.resolve([]),
+    otherChecks: () => Promise.resolve([]),
     openedFiles: () => Promise.resolve([]),
     candidate: (_repo, head) =>
       Promise.resolve({

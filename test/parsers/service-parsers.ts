@@ -15,7 +15,11 @@ import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scr
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
 import { inertText } from "../../services/director/src/verification/inert-text.ts";
 import { filteredTest } from "../../services/director/src/sessions/test-filter.ts";
-import { missingNames, passedNames } from "../../services/director/src/verification/reports/test-names.ts";
+import {
+  missingNames,
+  passedInFiles,
+  passedNames,
+} from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
 import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
@@ -417,13 +421,19 @@ const directorParsers: readonly Parser[] = [
     shapes: [
       numbered("tests in words", (i) => `✔ adds ${inLetters(i)} to ${i}\n`),
       numbered("tests of pytest", (i) => `t.py::test_${inLetters(i)}[${i}] PASSED\n`),
+      numbered("files of Vitest", (i) => `❯ ${inLetters(i)}.ts (${i} tests | 1 failed)\n✓ ${inLetters(i)}\n`),
+      ...repeated(["✓ a", "(1 test", " | 1 failed"]),
       numbered("tests of go", (i) => `--- PASS: Test${inLetters(i)}/part (0.00s)\n`),
       ...repeated(["✔ ", "1", "a ", "a.", "\n", "x::", "ok 1 - a\n", " > ", "\u001b[1m"]),
       ...repeated(["✔ ", "a::b"], (body) => `${body.slice(0, 399)}\n${body}`),
     ],
     run: (text) => {
       const base = passedNames(text);
-      return [missingNames(base, passedNames(text.replaceAll("a", "z"))), missingNames(base, new Map())];
+      return [
+        missingNames(base, passedNames(text.replaceAll("a", "z"))),
+        missingNames(base, new Map()),
+        passedInFiles(text),
+      ];
     },
   },
   {

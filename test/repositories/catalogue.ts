@@ -4,13 +4,13 @@
  *
  * `fault` replaces a text, which occurs at least once, in a file; the repository's own check has to notice it.
  */
-export type Registry = "npm" | "pypi" | "go" | "crates" | "debian";
+export type Registry = "npm" | "pypi" | "go" | "crates" | "debian" | "git";
 
 export interface PublicRepository {
   readonly name: string;
   readonly language: string;
   readonly registry: Registry;
-  /** As the registry's client names it. */
+  /** As the registry's client names it; of a git repository, owner, name and commit. */
   readonly release: string;
   readonly fault: { readonly path: string; readonly from: string; readonly to: string };
 }
@@ -25,6 +25,8 @@ const npm = of("npm", "JavaScript");
 const pypi = of("pypi", "Python");
 const go = of("go", "Go");
 const crates = of("crates", "Rust");
+/** What is in no registry that has sources with tests: `owner/name@commit`. */
+const git = (language: string) => of("git", language);
 const debian = (language: string) => of("debian", language);
 
 export const CATALOGUE: readonly PublicRepository[] = [
@@ -101,4 +103,165 @@ export const CATALOGUE: readonly PublicRepository[] = [
   ),
   debian("JavaScript")("semver", "node-semver", "functions/gt.js", "> 0", "< 0"),
   debian("JavaScript")("ms", "node-ms", "src/index.ts", "return n * y", "return n * w"),
+  git("C")(
+    "argparse",
+    "cofyc/argparse@5559200a91a334e15391e8285571145f6b6cc002",
+    "argparse.c",
+    "return strncmp(str, prefix, len) ? NULL",
+    "return strncmp(str, prefix, len) ? str",
+  ),
+  git("C")(
+    "jsmn",
+    "zserge/jsmn@25647e692c7906b96ffd2b05ca54c097948e879c",
+    "jsmn.h",
+    "(c == '{' ? JSMN_OBJECT : JSMN_ARRAY)",
+    "(c == '{' ? JSMN_ARRAY : JSMN_OBJECT)",
+  ),
+  git("C")(
+    "buffer",
+    "clibs/buffer@736ba3cc161d6ab2ac64303ed3c14ccce42e12a5",
+    "buffer.c",
+    "return self->len;",
+    "return self->len + 1;",
+  ),
+  git("C")(
+    "zlib-git",
+    "madler/zlib@d201f04c72b0881220f5ba75ca19fd0e19fa848b",
+    "uncompr.c",
+    "err == Z_STREAM_END ? Z_OK",
+    "err == Z_STREAM_END ? Z_BUF_ERROR",
+  ),
+  git("Java")(
+    "commons-cli-git",
+    "apache/commons-cli@0a68ae0e826bb08eb59bda9bae7ec5d84008b62a",
+    "src/main/java/org/apache/commons/cli/Util.java",
+    "return str == null || str.isEmpty()",
+    "return str == null",
+  ),
+  git("Java")(
+    "commons-csv",
+    "apache/commons-csv@d9b9f062b84ea02a30a7817789a2bb71a21c51a9",
+    "src/main/java/org/apache/commons/csv/Lexer.java",
+    "return reader.getLineNumber()",
+    "return 0",
+  ),
+  git("Java")(
+    "JSON-java",
+    "stleary/JSON-java@1795e8cf26229229e7ab6fe4aeab0f51ffecda5a",
+    "src/main/java/org/json/CookieList.java",
+    "x.next('=')",
+    "x.next(';')",
+  ),
+  git("JavaScript")(
+    "mri",
+    "lukeed/mri@62b9ce4f25e1f7b476c99858c20882d86c010085",
+    "src/index.js",
+    "'' : String(val)",
+    "'x' : String(val)",
+  ),
+  git("TypeScript")(
+    "defu",
+    "unjs/defu@80c0146afb11ebd86183a579ec469f3abd976695",
+    "src/defu.ts",
+    "Array.isArray(value) && Array.isArray(object[key])",
+    "Array.isArray(value) && !Array.isArray(object[key])",
+  ),
+  git("TypeScript")(
+    "cookie",
+    "jshttp/cookie@51c485421a95ee796de6d8dab53a5ade0a20db8a",
+    "src/index.ts",
+    'str += "; Path="',
+    'str += "; Pith="',
+  ),
+  git("TypeScript")(
+    "ms",
+    "vercel/ms@4b85938394832e62e6e25cca5c151bbc97fe26e2",
+    "src/index.ts",
+    "return n * w",
+    "return n * d",
+  ),
+  git("JavaScript")(
+    "p-limit",
+    "sindresorhus/p-limit@df476048d023ff868cd45b35ee47f5fb0ca2b25a",
+    "index.js",
+    "activeCount < concurrency",
+    "activeCount <= concurrency",
+  ),
+  git("JavaScript")(
+    "morgan",
+    "expressjs/morgan@203c75852adadcc5e3a9ba23b0ef07a8e81c5af7",
+    "index.js",
+    "return req.originalUrl || req.url",
+    "return req.url",
+  ),
+  git("Ruby")(
+    "colored",
+    "defunkt/colored@829bde0f8832406be1cacc5c99c49d976e05ccfc",
+    "lib/colored.rb",
+    "'red'     => 31",
+    "'red'     => 37",
+  ),
+  git("Ruby")(
+    "bacon",
+    "chneukirchen/bacon@5e7115d577ebc98f7dc45fe628964751939f294e",
+    "lib/bacon.rb",
+    "(to.to_f - self).abs <= delta.to_f",
+    "(to.to_f - self).abs > delta.to_f",
+  ),
+  git("Ruby")(
+    "rack-git",
+    "rack/rack@8bf4eb078498edc9105fb04add80d89c5340e60b",
+    "lib/rack/utils.rb",
+    "200",
+    "201",
+  ),
+  git("Shell")(
+    "bats-0.4",
+    "sstephenson/bats@03608115df2071fff4eaaff1605768c275e5f81f",
+    "libexec/bats-exec-test",
+    "bats: $BATS_TEST_FILENAME does not exist",
+    "bats: $BATS_TEST_FILENAME exists",
+  ),
+  git("PHP")(
+    "parsedown-git",
+    "erusev/parsedown@4e433a8d57078645b55d21fd12c887d3ba6ca01e",
+    "Parsedown.php",
+    "'strong'",
+    "'string'",
+  ),
+  git("Python")(
+    "requests",
+    "psf/requests@1f6589ec3a1ee910f9a65cc3ceac60b26677bc0e",
+    "src/requests/structures.py",
+    "self._store[key.lower()] = (key, value)",
+    "self._store[key] = (key, value)",
+  ),
+  git("C")(
+    "parson",
+    "kgabis/parson@ba29f4eda9ea7703a9f6a9cf2b0532a2605723c3",
+    "parson.c",
+    "case '\\t': APPEND_STRING(\"\\\\t\")",
+    "case '\\t': APPEND_STRING(\"\\\\n\")",
+  ),
+  git("Shell")(
+    "bats-core",
+    "bats-core/bats-core@d22e41faad59f5fd942a88c992b4913a27a460c4",
+    "libexec/bats-core/bats-exec-test",
+    "'bats: %s does not exist\\n'",
+    "'bats: %s exists\\n'",
+  ),
+  git("Shell")(
+    "shellspec",
+    "shellspec/shellspec@cb649abb6913b52ef2be8cddd364b7704916ee65",
+    "lib/semver.sh",
+    "*.*.*.*) return 1",
+    "*.*.*.*) return 0",
+  ),
+  git("Shell")(
+    "shunit2",
+    "kward/shunit2@f39734a3dd56495c2fee1d4b0925bb31082e36d2",
+    "shunit2",
+    '[ "${shunit_expected_}" = "${shunit_actual_}" ]',
+    '[ "${shunit_expected_}" != "${shunit_actual_}" ]',
+  ),
 ];

@@ -41,6 +41,7 @@ export function fetchRepository({ registry, release }: PublicRepository): string
 export function commit(repository: string, message: string): string {
   const git = (...args: string[]): string => call("git", args, repository);
   if (!existsSync(join(repository, ".git"))) git("init", "--quiet", "--initial-branch=main");
+  if (git("status", "--porcelain", "--ignored") === "") return git("rev-parse", "HEAD").trim();
   git("add", "--all", "--force");
   const who = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"];
   git(...who, "commit", "--quiet", "--no-verify", "--message", message);
@@ -68,6 +69,12 @@ const FETCH: Readonly<Record<PublicRepository["registry"], (release: string, wor
     call("cargo", ["add", "--quiet", `${name}@=${version}`], work);
     call("cargo", ["vendor", "--quiet", "--no-delete", "vendor"], work);
     return join(work, "vendor", name);
+  },
+  git: (release, work) => {
+    const [name = "", commit = ""] = release.split("@");
+    call("git", ["clone", "--quiet", `https://github.com/${name}`, "clone"], work);
+    call("git", ["checkout", "--quiet", "--detach", commit], join(work, "clone"));
+    return join(work, "clone");
   },
   debian: (release, work) => {
     const lists = join(work, "lists");

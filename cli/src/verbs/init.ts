@@ -54,7 +54,10 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   );
 }
 
-/** First what a run would find by itself, then the repository's other commands that look like checks. */
+/**
+ * First what a run would find by itself; if that does not pass, the other commands that look like tests, until one passes;
+ * then the repository's other commands that look like checks.
+ */
 async function tryChecks(
   context: CliContext,
   { image, json }: InitFlags,
@@ -62,14 +65,20 @@ async function tryChecks(
 ): Promise<Findings> {
   const { checkInCleanRoom, checkLines } = await import("../checks/clean-room.ts");
   const { checkTextsOf } = await import("../checks/repository-files.ts");
-  const { furtherCommands } = await import("../checks/project-file.ts");
+  const { furtherCommands, passed } = await import("../checks/project-file.ts");
   const base = { repo: top, ...(image === undefined ? {} : { image }) };
   const attempt = async (request: CheckRequest) => {
     const report = await checkInCleanRoom(context, request);
     if (json !== true) for (const line of checkLines(report, context.screen)) context.screen.err(line);
     return report;
   };
-  const { checks: found, image: used } = await attempt(base);
+  const first = await attempt(base);
+  const found = [...first.checks];
+  for (const command of first.others ?? []) {
+    if (found.some(passed)) break;
+    found.push(...(await attempt({ ...base, checks: [command] })).checks);
+  }
+  const { image: used } = first;
   const commands = furtherCommands(
     await checkTextsOf(top, head),
     found.map(({ command }) => command),

@@ -38,6 +38,13 @@ const checked = {
   checks: Type.Array(CheckOutcome, {
     description: "In the order in which they ran. Empty: no check was found.",
   }),
+  others: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 64,
+      description:
+        "Commands that look like the repository's tests too, if the one that was discovered did not pass.",
+    }),
+  ),
 };
 
 export const CheckReport = closed(

@@ -48,6 +48,13 @@ async function ruby(files: ReadonlySet<string>, read: ReadText): Promise<string 
     : null;
 }
 
+/** The tests without Rake, whose file may need gems that are no part of the tests. */
+export async function rubyTests(files: ReadonlySet<string>): Promise<string | null> {
+  if (!has(files, /^test\/(.*\/)?(test_[^/]*|[^/]*_test)\.rb$/)) return null;
+  const each = `Dir["./test/**/{test_*,*_test}.rb"].sort.each { |file| require file }`;
+  return `${files.has("Gemfile") ? "bundle exec " : ""}ruby -Ilib -Itest -e '${each}'`;
+}
+
 /** The script `test` of composer.json, else PHPUnit by its configuration. */
 async function php(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   const manifest = await textOf(files, read, "composer.json");

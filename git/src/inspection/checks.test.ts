@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DISCOVERED_FROM, discoverCheck } from "./checks.ts";
+import { DISCOVERED_FROM, discoverCheck, otherChecks } from "./checks.ts";
 
 const check = (files: Record<string, string>): Promise<string | null> =>
   discoverCheck(Object.keys(files), (path) => files[path] ?? null);
@@ -47,6 +47,10 @@ describe("the fastest obvious check", () => {
       "cmake -S . -B /tmp/build && cmake --build /tmp/build -j2 && ctest --test-dir /tmp/build --output-on-failure",
     ],
     ["prove", { "t/basic.t": "" }, "prove -lr t"],
+    ["Bats", { "test/a.bats": "" }, "bats test"],
+    ["Bats for directories", { "tests/unit/a.bats": "", "tests/b.bats": "" }, "bats -r tests"],
+    ["the Bats of a repository of its own", { "bin/bats": "", "test/a.bats": "" }, "bin/bats test"],
+    ["a script beside the tests", { "tests/run.sh": "" }, "sh ./tests/run.sh"],
     ["a script", { "scripts/test.sh": "" }, "sh ./scripts/test.sh"],
   ])("is %s", async (_name, files, expected) => {
     expect(await check(files)).toBe(expected);
@@ -67,6 +71,41 @@ describe("the fastest obvious check", () => {
     ["nothing", {}],
   ])("is not %s", async (_name, files) => {
     expect(await check(files)).toBeNull();
+  });
+});
+
+describe("the other checks", () => {
+  const others = (files: Record<string, string>): Promise<string[]> =>
+    otherChecks(Object.keys(files), (path) => files[path] ?? null);
+
+  it("are those of each ecosystem, after the obvious one", async () => {
+    const files = { Makefile: "test:\n\tgotestsum\n", "go.mod": "", "a_test.go": "", "tests/a.bats": "" };
+    expect(await others(files)).toEqual(["go test ./...", "bats tests"]);
+  });
+
+  it("hold the part of a test script that runs the tests alone", async () => {
+    const text = JSON.stringify({
+      scripts: { test: "npm run tests-only && npm audit", "tests-only": "tape" },
+    });
+    expect(await others({ "package.json": text })).toEqual(["npm run tests-only"]);
+  });
+
+  it("run the tests of Ruby without Rake", async () => {
+    const files = { Rakefile: "Rake::TestTask.new\n", "test/a_test.rb": "" };
+    expect(await others(files)).toEqual([
+      `ruby -Ilib -Itest -e 'Dir["./test/**/{test_*,*_test}.rb"].sort.each { |file| require file }'`,
+    ]);
+  });
+
+  it("are none where the repository declares its check", async () => {
+    expect(await others({ "antiphon.yaml": "check: make test\n", "go.mod": "", "a_test.go": "" })).toEqual(
+      [],
+    );
+  });
+
+  it("never hold the check that was found, and a repository with one check has none", async () => {
+    expect(await others({ "Cargo.toml": "" })).toEqual([]);
+    expect(await others({})).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@
  * Pure: works on a listing and a read function. A check in the repository's `antiphon.yaml` takes precedence.
  */
 import { documentValue, limits } from "@antiphon/contracts";
-import { BUILT_CHECKS, BUILT_FROM, type Probe } from "./built-checks.ts";
+import { BUILT_CHECKS, BUILT_FROM, rubyTests, type Probe } from "./built-checks.ts";
 
 export type ReadText = (path: string) => Promise<string | null> | string | null;
 
@@ -13,10 +13,15 @@ const SCRIPTS = [
   "test.sh",
   "run-tests.sh",
   "run_tests.sh",
+  "runtests.sh",
+  "test_runner",
   "scripts/test.sh",
   "scripts/test",
   "script/test",
   "bin/test",
+  ...["test", "tests"].flatMap((directory) =>
+    ["run.sh", "run-tests.sh", "run_tests.sh", "test.sh"].map((name) => `${directory}/${name}`),
+  ),
 ];
 
 /** In the order GNU make looks for them. */
@@ -57,6 +62,17 @@ export async function discoverCheck(listing: readonly string[], read: ReadText):
   return null;
 }
 
+/**
+ * The other commands that look like the repository's tests, the fitting ones first: what a person would try when the obvious
+ * one needs a program or a network that a check does not have. Empty if the repository declares its check.
+ */
+export async function otherChecks(listing: readonly string[], read: ReadText): Promise<string[]> {
+  const files = new Set(listing);
+  if ((await declaredCheck(files, read)) !== null) return [];
+  const commands = await Promise.all([...PROBES, ...LAST_PROBES].map((probe) => probe(files, read)));
+  return [...new Set(commands.filter((command) => command !== null))].slice(1);
+}
+
 async function declaredCheck(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   for (const name of DECLARED_IN) {
     if (!files.has(name)) continue;
@@ -78,12 +94,28 @@ const PROBES: readonly Probe[] = [
   goModule,
   ...BUILT_CHECKS,
   perl,
+  bats,
   script,
 ];
+/** Of no use before the others, because they run less than what the repository calls its tests. */
+const LAST_PROBES: readonly Probe[] = [testPart, rubyTests];
+
+/** Parts of a `test` that also lints or asks a registry for advice, by the names that many projects give them. */
+const PARTS = ["tests-only", "test:unit", "unit", "unit-test", "test:node"];
+
+async function scriptsOf(files: ReadonlySet<string>, read: ReadText): Promise<Record<string, unknown>> {
+  if (!files.has("package.json")) return {};
+  return asRecord(asRecord(jsonOf((await read("package.json")) ?? ""))?.["scripts"]) ?? {};
+}
+
+async function testPart(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+  const scripts = await scriptsOf(files, read);
+  const part = PARTS.find((name) => typeof scripts[name] === "string");
+  return part === undefined ? null : `npm run ${part}`;
+}
 
 async function packageJson(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
-  if (!files.has("package.json")) return null;
-  const test = asRecord(asRecord(jsonOf((await read("package.json")) ?? ""))?.["scripts"])?.["test"];
+  const { test } = await scriptsOf(files, read);
   if (typeof test !== "string" || test.trim() === "" || PLACEHOLDER.test(test)) return null;
   if (files.has("pnpm-lock.yaml")) return "pnpm test";
   return files.has("yarn.lock") ? "yarn test" : "npm test";
@@ -126,6 +158,18 @@ async function goModule(files: ReadonlySet<string>): Promise<string | null> {
 
 async function perl(files: ReadonlySet<string>): Promise<string | null> {
   return [...files].some((path) => /^t\/[^/]+\.t$/.test(path)) ? "prove -lr t" : null;
+}
+
+/** Bats runs the files of one directory, and those below it if there are any. A repository of Bats itself has its own. */
+async function bats(files: ReadonlySet<string>): Promise<string | null> {
+  const tests = [...files].filter((path) =>
+    /^(tests?|spec)\/(?!.*(fixtures|examples?)\/).*\.bats$/.test(path),
+  );
+  const [directory] = tests.map((path) => path.split("/")[0]).sort();
+  if (directory === undefined) return null;
+  const program = files.has("bin/bats") ? "bin/bats" : "bats";
+  const isDeep = tests.some((path) => path.split("/").length > 2);
+  return `${program} ${isDeep ? "-r " : ""}${directory}`;
 }
 
 async function script(files: ReadonlySet<string>): Promise<string | null> {

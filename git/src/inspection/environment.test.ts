@@ -122,6 +122,18 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.commands).toContainEqual(expect.stringContaining("pip install pytest"));
   });
 
+  it("with Bats where only shell tests ask for it", async () => {
+    const plan = await planOf({ "run.sh": "", "test/a.bats": "" });
+    expect(plan?.commands).toEqual([
+      'command -v bats >/dev/null || npm install --global --prefix "$HOME/.local" bats',
+    ]);
+    expect(await planOf({ "bin/bats": "", "test/a.bats": "" })).toBeNull();
+    const named = JSON.stringify({ devDependencies: { bats: "1" } });
+    expect((await planOf({ "package.json": named, "test/a.bats": "" }))?.commands).toEqual([
+      "npm install --no-package-lock",
+    ]);
+  });
+
   it("not from manifests that are data of tests", async () => {
     expect(await planOf({ "testdata/Cargo.toml": "", "testdata/Cargo.lock": 'source = "r"\n' })).toBeNull();
   });

@@ -11,7 +11,7 @@ import { GO, GRADLE, MAVEN, RUST } from "./ecosystems/compiled.ts";
 import { placeOf, type Ecosystem, type Finding, type Place } from "./ecosystems/ecosystem.ts";
 import { NODE } from "./ecosystems/node.ts";
 import { PYTHON } from "./ecosystems/python.ts";
-import { PHP, RUBY } from "./ecosystems/scripted.ts";
+import { BATS, PHP, RUBY } from "./ecosystems/scripted.ts";
 import { pathMatcher } from "../patch/glob.ts";
 
 export interface EnvironmentPlan {
@@ -34,7 +34,7 @@ export interface EnvironmentInput {
   readonly named?: readonly string[] | undefined;
 }
 
-const ECOSYSTEMS: readonly Ecosystem[] = [NODE, PYTHON, GO, RUST, MAVEN, GRADLE, RUBY, PHP];
+const ECOSYSTEMS: readonly Ecosystem[] = [NODE, PYTHON, GO, RUST, MAVEN, GRADLE, RUBY, PHP, BATS];
 
 /** Directories whose manifests are not those of the project. */
 const ASIDE =
@@ -94,6 +94,8 @@ async function found({ listing, read, project }: EnvironmentInput): Promise<Envi
 
 /** The root if it has a marker, else the directories below it that have one. */
 function placesOf(ecosystem: Ecosystem, listing: readonly string[], read: ReadText): Place[] {
+  const { marks } = ecosystem;
+  if (marks !== undefined && listing.some((path) => marks.test(path))) return [placeOf("", listing, read)];
   const isMarker = new Set(ecosystem.markers);
   const directories = new Set<string>();
   for (const path of listing) {

@@ -79,6 +79,8 @@ export interface RepositoryPort {
   texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The fastest obvious check of a tree; empty when there is none. */
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
+  /** Other commands that look like tests; none if the repository declares its checks. */
+  otherChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
   candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome>;
   /** Files of the change that the check opened and that no source names (git/src/protection/opened-files.ts). */

@@ -131,6 +131,10 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => new Map());
   }
 
+  otherChecks(): Promise<string[]> {
+    return this.ask(() => []);
+  }
+
   discoverChecks(): Promise<string[]> {
     return this.ask(() => ["npm test"]);
   }

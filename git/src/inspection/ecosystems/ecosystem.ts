@@ -35,6 +35,8 @@ export interface Ecosystem {
   readonly decides: RegExp;
   /** Base names whose presence makes a directory worth a look. */
   readonly markers: readonly string[];
+  /** Paths that mark the root, for tools without a manifest. */
+  readonly marks?: RegExp;
   probe(place: Place): Promise<Finding | null>;
 }
 

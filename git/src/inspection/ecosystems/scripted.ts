@@ -1,4 +1,7 @@
-/** Ruby and PHP: Bundler installs into the home directory, Composer into `vendor/`, which repositories ignore. */
+/**
+ * Ruby, PHP and shell: Bundler installs into the home directory, Composer into `vendor/`, which repositories ignore. Bats, the
+ * test framework of shell programs, comes from npm where the image has none.
+ */
 import { SANDBOX_HOME } from "@antiphon/contracts";
 import { isFilled, jsonOf, recordOf, type Ecosystem } from "./ecosystem.ts";
 
@@ -44,3 +47,23 @@ const packagesOf = (value: unknown): boolean =>
   Object.keys(recordOf(value) ?? {}).some((name) => name.includes("/"));
 
 const lists = (value: unknown): object => (Array.isArray(value) ? value : {});
+
+const BATS_FILE = /^(tests?|spec)\/.*\.bats$/;
+
+export const BATS: Ecosystem = {
+  name: "Bats",
+  decides: /^\.bats-version$/,
+  markers: [],
+  marks: BATS_FILE,
+  async probe(place) {
+    const because = place.paths.find((path) => BATS_FILE.test(path));
+    const isOwn = place.has("bin/bats") || /"bats"\s*:/.test((await place.read("package.json")) ?? "");
+    if (because === undefined || isOwn) return null;
+    return {
+      because,
+      commands: ['command -v bats >/dev/null || npm install --global --prefix "$HOME/.local" bats'],
+      tools: ["npm"],
+      path: [`${SANDBOX_HOME}/.local/bin`],
+    };
+  },
+};

@@ -39,6 +39,7 @@ import {
   openedFiles,
   landRef,
   openServed,
+  otherChecks,
   protectionOf,
   refuseLfsOf,
   replayCommits,
@@ -224,6 +225,11 @@ export class Repositories implements RepositoryPort {
     const files = await commitFiles(await this.open(repo, [commit]), commit);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
     return check === null ? [] : [check];
+  }
+
+  async otherChecks(repo: RepoRef, commit: string): Promise<string[]> {
+    const files = await commitFiles(await this.open(repo, [commit]), commit);
+    return otherChecks(files.paths, (path) => files.read(path));
   }
 
   async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {

@@ -60,6 +60,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       land: none,
       commit: none,
       discoverChecks: none,
+      otherChecks: none,
       exportHistory: none,
       openedFiles: () => Promise.resolve([]),
       tip: () => Promise.resolve(commitOf(7)),

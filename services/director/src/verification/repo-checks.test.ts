@@ -22,6 +22,7 @@ interface Overrides {
   room?: (request: RoomRequest, signal: AbortSignal) => Promise<RoomOutcome>;
   candidate?: CandidateOutcome;
   found?: string[];
+  others?: string[];
   onCanceled?: RepoCheckParts["onCanceled"];
 }
 
@@ -31,6 +32,7 @@ function checksOver(over: Overrides = {}): RepoChecks {
     repository: {
       candidate: () => Promise.resolve(over.candidate ?? refused),
       discoverChecks: () => Promise.resolve(over.found ?? []),
+      otherChecks: () => Promise.resolve(over.others ?? []),
       exportHistory: () => Promise.resolve(null),
       exportBase: () => Promise.resolve(TREE),
     },
@@ -49,6 +51,24 @@ test("answers with the outcome of the named checks, or of those that the commit 
     { ...done, discovered: false, checks: [outcome("make test")] },
     { ...done, discovered: true, checks: [outcome("npm test")] },
   ]);
+});
+
+test("names the commit's other checks only if the one that it found does not pass", async () => {
+  const events = async (others: string[], exitCode: number, checks: string[] = []): Promise<unknown[]> => {
+    const said: unknown[] = [];
+    const room: Overrides["room"] = () => Promise.resolve(once([{ ...outcome("make test"), exitCode }]));
+    await checksOver({ found: ["make test"], others, room }).answer({ ...REQUEST, checks }, (event) =>
+      said.push(event),
+    );
+    return said;
+  };
+  expect(await events(["go test ./..."], 127)).toMatchObject([{ others: ["go test ./..."] }]);
+  for (const said of [
+    await events(["go test ./..."], 0),
+    await events([], 127),
+    await events(["go test ./..."], 127, ["make test"]),
+  ])
+    expect(said[0]).not.toHaveProperty("others");
 });
 
 test("asks for no sandbox if there is no check", async () => {

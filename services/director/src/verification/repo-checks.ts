@@ -25,7 +25,10 @@ import { requiredHistory } from "./history.ts";
 import { ONCE } from "./trials.ts";
 
 export interface RepoCheckParts {
-  readonly repository: Pick<RepositoryPort, "candidate" | "discoverChecks" | "exportBase" | "exportHistory">;
+  readonly repository: Pick<
+    RepositoryPort,
+    "candidate" | "discoverChecks" | "otherChecks" | "exportBase" | "exportHistory"
+  >;
   readonly room: CleanRoomPort;
   /** Ends all checks. */
   readonly signal: AbortSignal;
@@ -85,7 +88,12 @@ export class RepoChecks {
       },
       signal,
     );
-    return { ...done, checks: [...(trials[0] ?? [])] };
+    const checks = [...(trials[0] ?? [])];
+    const others =
+      discovered && checks.some(({ exitCode }) => exitCode !== 0)
+        ? await repository.otherChecks(repo, commit)
+        : [];
+    return { ...done, checks, ...(others.length === 0 ? {} : { others }) };
   }
 
   async #candidate(

@@ -54,6 +54,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       replayOnto: none,
       tip: none,
       discoverChecks: none,
+      otherChecks: none,
       exportHistory: none,
       openedFiles: () => Promise.resolve([]),
       exportBase: (_repo, commit) =>

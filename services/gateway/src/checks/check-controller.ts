@@ -47,10 +47,11 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
     },
     async carryOut({ order, imageNote }, signal) {
       const { checkId, image } = order;
-      const { commit, discovered, checks } = await backend.check(order, signal);
+      const { commit, discovered, checks, others } = await backend.check(order, signal);
       const passed = checks.length > 0 && checks.every(({ exitCode }) => exitCode === 0);
       const note = imageNote === undefined ? {} : { image_note: imageNote };
-      return { checkId, passed, image, ...note, commit, discovered, checks };
+      const more = others === undefined ? {} : { others };
+      return { checkId, passed, image, ...note, commit, discovered, checks, ...more };
     },
   };
 }

@@ -37,6 +37,43 @@ test("tests that failed, were skipped or are to be done have not passed", () => 
   expect(namesIn(lines.join("\n"))).toEqual([]);
 });
 
+describe("a runner that names the tests of a file only where one of them failed or was slow", () => {
+  const broken = [
+    " ❯ test/defu.test.ts (4 tests | 1 failed | 1 skipped) 12ms",
+    "     ✓ copies only missing properties 3ms",
+    "     × merges nested objects 5ms",
+    "     ✓ keeps null",
+    " ✓ test/utils.test.ts (2 tests) 2ms",
+    "   ✓ waits for the clock  312ms",
+    "      Tests  1 failed | 4 passed | 1 skipped (6)",
+  ];
+  const gaps = (lines: string[]) =>
+    gapsIn(
+      "vitest",
+      { report: readTestReport(broken.join("\n")), isPassed: false },
+      readTestReport(lines.join("\n")),
+    );
+
+  it("names them again by the count of the file", () => {
+    expect(
+      gaps([
+        " ✓ test/defu.test.ts (4 tests | 1 skipped) 9ms",
+        " ✓ test/utils.test.ts (2 tests) 2ms",
+        "      Tests  5 passed | 1 skipped (6)",
+      ]),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ["fewer tests passed in the file", " ✓ test/defu.test.ts (4 tests | 3 skipped) 9ms"],
+    ["another file counts them", " ✓ test/other.test.ts (4 tests | 1 skipped) 9ms"],
+  ])("does not if %s", (_case, line) => {
+    expect(gaps([line, " ✓ test/utils.test.ts (2 tests) 2ms", "      Tests  9 passed (9)"])).toEqual([
+      expect.objectContaining({ kind: "fewer" }),
+    ]);
+  });
+});
+
 describe("names that the change's output lacks", () => {
   const missing = (base: string[], change: string[]): string[] => {
     const output = (names: string[]): string => names.map((name) => `ok 1 - ${name}`).join("\n");

@@ -25,6 +25,13 @@ const FORMS: readonly NameForm[] = [
   { line: /^Passed (?<name>[^\s(]{1,300})\S{0,200} \[/, inWords: false }, // dotnet test
 ];
 
+/**
+ * A line of Vitest about a file, which comes before its tests. It names them only in a file where one failed or was slow, so
+ * a fix makes the names of the others vanish.
+ */
+const FILE =
+  /^[❯✓×] (?<file>\S.{0,250}?) \((?<tests>\d{1,6}) tests?(?: \| (?<first>\d{1,6}) (?:failed|skipped|todo))?(?: \| (?<second>\d{1,6}) (?:skipped|todo))?\)/;
+
 const LONGEST_LINE = 400;
 /** More names cost memory and tell nothing more. */
 const MOST_NAMES = 20_000;
@@ -36,30 +43,65 @@ const NOISE = / \(?\d[\d.]{0,12} ?m?s\)?$/;
 export interface PassedName {
   readonly passed: number;
   readonly inWords: boolean;
+  /** The file that the runner named before it. */
+  readonly file?: string;
 }
 
 export type TestNames = ReadonlyMap<string, PassedName>;
 
+/** By the names of files, how many tests passed in each. */
+export type FileCounts = ReadonlyMap<string, number>;
+
+/** Of a runner that counts the tests of each file. */
+export function passedInFiles(text: string): FileCounts {
+  const files = new Map<string, number>();
+  for (const whole of text.split("\n")) {
+    const found = fileOf(whole);
+    if (found !== null) files.set(found.file, (files.get(found.file) ?? 0) + found.passed);
+  }
+  return files;
+}
+
+function fileOf(line: string): { file: string; passed: number } | null {
+  if (line.length > LONGEST_LINE || !line.includes(" test")) return null;
+  const groups = FILE.exec(line.replace(COLOURS, "").trim())?.groups;
+  if (groups === undefined) return null;
+  const [tests, first, second] = ["tests", "first", "second"].map((key) => Number(groups[key] ?? 0));
+  return { file: groups["file"] ?? "", passed: (tests ?? 0) - (first ?? 0) - (second ?? 0) };
+}
+
 export function passedNames(text: string): TestNames {
   const names = new Map<string, PassedName>();
+  let file: string | undefined;
   for (const whole of text.split("\n")) {
     if (whole.length > LONGEST_LINE) continue;
     const line = whole.replace(COLOURS, "").trim();
+    const at = fileOf(line);
+    if (at !== null) file = at.file;
     for (const { line: form, inWords } of FORMS) {
       const name = form.exec(line)?.groups?.["name"];
       if (name === undefined) continue;
       const plain = name.replace(NOISE, "").replace(/\d+/g, "0").trim();
       const passed = (names.get(plain)?.passed ?? 0) + 1;
-      if (names.size < MOST_NAMES || names.has(plain)) names.set(plain, { passed, inWords });
+      const within = file === undefined || at !== null ? {} : { file };
+      if (names.size < MOST_NAMES || names.has(plain)) names.set(plain, { passed, inWords, ...within });
       break;
     }
   }
   return names;
 }
 
-/** Tests that passed on the base and that the change's output does not name, nor a similar new one. */
-export function missingNames(base: TestNames, change: TestNames): string[] {
-  const missing = beyond(base, change);
+/**
+ * Tests that passed on the base and that the change's output does not name, nor a similar new one.
+ *
+ * @param isWhole whether as many tests of a file passed again, which then stands for their names
+ */
+export function missingNames(
+  base: TestNames,
+  change: TestNames,
+  isWhole: (file: string) => boolean = () => false,
+): string[] {
+  const missing = beyond(base, change).filter(([, { file }]) => file === undefined || !isWhole(file));
   const fresh = beyond(change, base)
     .filter(([, { inWords }]) => inWords)
     .map(([name]) => wordsOf(name));

@@ -5,7 +5,7 @@
  * green run. A runner's own report comes after its last test, so it is missing then, or counts fewer tests.
  */
 import { REPORT_FORMS } from "./report-forms.ts";
-import { missingNames, passedNames, type TestNames } from "./test-names.ts";
+import { missingNames, passedInFiles, passedNames, type FileCounts, type TestNames } from "./test-names.ts";
 
 export interface RunnerReport {
   /** Tests that ran, without those that were skipped. */
@@ -22,6 +22,8 @@ export interface TestReport {
   readonly bareFiles: ReadonlySet<string>;
   /** Tests that passed, if the runners name them. */
   readonly names: TestNames;
+  /** How many tests passed in each file, if the runner counts them. */
+  readonly files: FileCounts;
   /** False if a part of the output was not kept. */
   readonly whole: boolean;
 }
@@ -54,7 +56,7 @@ export function readTestReport(text: string, whole = true): TestReport {
       });
     }
   }
-  return { runners, bareFiles, names: passedNames(text), whole };
+  return { runners, bareFiles, names: passedNames(text), files: passedInFiles(text), whole };
 }
 
 function* linesOf(text: string): Generator<string> {
@@ -145,7 +147,11 @@ function lackingOf(command: string, base: TestReport, change: TestReport): Gap[]
 
 /** As many tests ran, but not the same ones. */
 function unnamedIn(command: string, base: TestReport, change: TestReport): Gap[] {
-  const [gone] = hasReport(base) ? missingNames(base.names, change.names) : [];
+  const isWhole = (file: string): boolean => {
+    const now = change.files.get(file);
+    return now !== undefined && now > 0 && now >= (base.files.get(file) ?? 0);
+  };
+  const [gone] = hasReport(base) ? missingNames(base.names, change.names, isWhole) : [];
   if (gone === undefined) return [];
   return [
     {

@@ -58,6 +58,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/git/git-round-trip.test.ts",
   "test/integration/tools/load.test.ts",
   "test/integration/tools/cli-start.test.ts",
+  "test/integration/tools/bundle-parts.test.ts",
   "test/integration/tools/supply-chain.test.ts",
   "test/integration/runtime/lost-record.test.ts",
   "test/integration/runtime/newer-release.test.ts",

@@ -69,6 +69,29 @@ function sandboxPrograms(root) {
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
+/**
+ * Parts of dockerode that it loads at once and we need seldom or never: Docker over SSH, and the builds of BuildKit. They
+ * are loaded when they are called; SSH is then as it was, and BuildKit's packages are left out of the bundle.
+ */
+const SELDOM = [
+  { file: "docker-modem/lib/modem.js", name: "ssh", from: "./ssh" },
+  { file: "dockerode/lib/docker.js", name: "withSession", from: "./session" },
+];
+export const NEVER = ["@grpc/grpc-js", "@grpc/proto-loader", "protobufjs"];
+
+export const seldomParts = {
+  name: "seldom parts of dockerode",
+  setup(build) {
+    for (const { file, name, from } of SELDOM)
+      build.onLoad({ filter: new RegExp(`/node_modules/${file}$`) }, ({ path }) => {
+        const text = readFileSync(path, "utf8");
+        const eager = `${name} = require('${from}')`;
+        if (!text.includes(eager)) throw new Error(`${path} does not contain: ${eager}`);
+        return { contents: text.replace(eager, `${name} = (...args) => require('${from}')(...args)`) };
+      });
+  },
+};
+
 /** Returns the paths of the inputs, which name every npm package that the bundle holds. */
 export async function bundle(root, outdir) {
   const { build, stop } = await import("esbuild");
@@ -93,8 +116,9 @@ export async function bundle(root, outdir) {
     sourcemap: true,
     sourcesContent: false,
     logLevel: "silent",
+    plugins: [seldomParts],
     // Optional native parts of dockerode's ssh transport; it runs without them.
-    external: ["cpu-features", "*.node"],
+    external: ["cpu-features", "*.node", ...NEVER],
     define: {
       __ANTIPHON_VERSION__: JSON.stringify(version),
       __ANTIPHON_PROGRAMS__: JSON.stringify(sandboxPrograms(root)),

@@ -4,26 +4,16 @@ import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import { validate } from "@antiphon/contracts/validation/validate";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
-import type { CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
+import type { PackPlaces } from "./pack-places.ts";
 
 const FILE = "agent.yaml";
-
-/** Where packs with a name are, in the order in which they are looked for. */
-export interface PackPlaces {
-  readonly own: string;
-  readonly shipped: string;
-}
 
 export interface FoundPack {
   readonly pack: AgentPack;
   /** Its file. */
   readonly file: string;
   readonly origin: "own" | "shipped";
-}
-
-export function placesOf({ config, root }: Pick<CliContext, "config" | "root">): PackPlaces {
-  return { own: join(config.stateDir, "agents"), shipped: join(root, "agents") };
 }
 
 /** Null: there is no such pack. Throws ANT_USAGE when its file is not a pack. */

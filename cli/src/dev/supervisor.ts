@@ -150,6 +150,8 @@ export class Supervisor {
       ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
       ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
       ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
+      ANTIPHON_WORK_ITEMS:
+        childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);

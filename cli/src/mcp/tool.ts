@@ -2,7 +2,7 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import type { PackPlaces } from "../agents/packs.ts";
+import type { PackPlaces } from "../agents/pack-places.ts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 

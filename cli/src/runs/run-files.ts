@@ -1,10 +1,9 @@
 // Reads the files named by options of `antiphon run`.
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { parse } from "yaml";
 import { AGENTS } from "@antiphon/contracts/runs/agents";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
-import { allPacks, findPack, type PackPlaces } from "../agents/packs.ts";
+import type { PackPlaces } from "../agents/pack-places.ts";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
@@ -18,7 +17,7 @@ export async function loadFiles(
   const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
-    pack: packNamed(flags.agent, places),
+    pack: await packNamed(flags.agent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
@@ -26,8 +25,9 @@ export async function loadFiles(
 }
 
 /** Null: it is a kind of agent and no pack. @throws Failure ANT_AGENT_UNKNOWN */
-function packNamed(name: string | undefined, places: PackPlaces | null): RunFiles["pack"] {
+async function packNamed(name: string | undefined, places: PackPlaces | null): Promise<RunFiles["pack"]> {
   if (name === undefined || places === null || Object.hasOwn(AGENTS, name)) return null;
+  const { allPacks, findPack } = await import("../agents/packs.ts");
   const pack = findPack(name, places);
   if (pack !== null) return pack;
   const known = allPacks(places).map((one) => one.pack.name);
@@ -54,6 +54,7 @@ export function readPatch(file: string): Patch {
 /** Accepts a list of tasks, `{tasks: [...]}`, or a router contract. An agent's `patch` may name a file next to it. */
 async function readTasks(file: string): Promise<TaskSpec[]> {
   const text = readText(file);
+  const { parse } = await import("./yaml-parser.ts");
   let document: unknown;
   try {
     document = parse(text);

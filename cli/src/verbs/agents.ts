@@ -1,6 +1,7 @@
 // antiphon agents list|show|add|test: the agent packs that `antiphon run --agent` knows.
 import { join, resolve } from "node:path";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
+import { placesOf } from "../agents/pack-places.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -44,7 +45,7 @@ export const addAgents: AddVerb = (program, context) => {
 };
 
 async function list(context: CliContext, json: boolean): Promise<void> {
-  const { allPacks, placesOf } = await import("../agents/packs.ts");
+  const { allPacks } = await import("../agents/packs.ts");
   const found = allPacks(placesOf(context));
   if (json) return context.screen.json({ agents: found.map(({ pack, origin }) => ({ ...pack, origin })) });
   const rows = found.map(({ pack, origin }) => [
@@ -65,7 +66,7 @@ function versionOf({ install }: AgentPack): string {
 }
 
 async function named(context: CliContext, name: string): Promise<AgentPack> {
-  const { findPack, placesOf } = await import("../agents/packs.ts");
+  const { findPack } = await import("../agents/packs.ts");
   const pack = findPack(name, placesOf(context));
   if (pack === null)
     throw usage(`there is no agent pack ${JSON.stringify(name)}`, "`antiphon agents list` lists them");
@@ -89,7 +90,7 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
 
 async function add(context: CliContext, directory: string, json: boolean): Promise<void> {
   const { cpSync } = await import("node:fs");
-  const { placesOf, readPack } = await import("../agents/packs.ts");
+  const { readPack } = await import("../agents/packs.ts");
   const pack = readPack(join(resolve(directory), "agent.yaml"));
   const to = join(placesOf(context).own, pack.name, "agent.yaml");
   cpSync(join(resolve(directory), "agent.yaml"), to);

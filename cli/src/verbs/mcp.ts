@@ -22,7 +22,7 @@ export const addMcp: AddVerb = (program, context) => {
       const [{ mcpServer, serveStdio }, { ensureGateway }, { placesOf }] = await Promise.all([
         import("../mcp/mcp-server.ts"),
         import("../gateway/local-gateway.ts"),
-        import("../agents/packs.ts"),
+        import("../agents/pack-places.ts"),
       ]);
       const { config, version } = context;
       const tools = {

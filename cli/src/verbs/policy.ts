@@ -73,7 +73,7 @@ async function checkIntent(
 ): Promise<void> {
   const { loadFiles } = await import("../runs/run-files.ts");
   const { intentOf } = await import("../runs/run-request.ts");
-  const { placesOf } = await import("../agents/packs.ts");
+  const { placesOf } = await import("../agents/pack-places.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const { loadPlan } = await import("../runs/plan-source.ts");
   const plan = flags.plan === undefined ? null : await loadPlan(flags.plan, () => context.gateway());

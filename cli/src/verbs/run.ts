@@ -57,22 +57,28 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const { loadFiles } = await import("../runs/run-files.ts");
   const { localProblem, repositoryOf } = await import("../runs/repository-place.ts");
   const { intentOf } = await import("../runs/run-request.ts");
-  const { placesOf } = await import("../agents/packs.ts");
+  const { placesOf } = await import("../agents/pack-places.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const repoPath = repositoryOf(flags.repo);
   const problem = localProblem(context.config.gatewayUrl, repoPath);
   if (problem !== null) throw problem;
-  const { loadPlan, namesRun } = await import("../runs/plan-source.ts");
+  // Both parse documents, which most runs name none of.
+  const planSource = () => import("../runs/plan-source.ts");
+  const namesRun = async (one: string | undefined): Promise<boolean> =>
+    one !== undefined && (await planSource()).namesRun(one);
   const startServices = async (): Promise<void> => {
     if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
   };
-  if ([options.plan, options.patch].some((one) => one !== undefined && namesRun(one))) await startServices();
+  if ((await namesRun(options.plan)) || (await namesRun(options.patch))) await startServices();
   const fromRun =
-    flags.patch === undefined || !namesRun(flags.patch)
-      ? null
-      : await (await import("../evidence/run-patches.ts")).onlyPatchOf(await context.gateway(), flags.patch);
+    flags.patch !== undefined && (await namesRun(flags.patch))
+      ? await (await import("../evidence/run-patches.ts")).onlyPatchOf(await context.gateway(), flags.patch)
+      : null;
   const files = await loadFiles(flags, placesOf(context), fromRun);
-  const plan = options.plan === undefined ? null : await loadPlan(options.plan, () => context.gateway());
+  const plan =
+    options.plan === undefined
+      ? null
+      : await (await planSource()).loadPlan(options.plan, () => context.gateway());
   const goal = goalOf(words, plan);
   const intent = intentOf(goal, repoPath, flags, { ...files, plan });
   await startServices();
@@ -85,7 +91,7 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
 
   const jsonLines = options.json === true && options.follow === true;
   if (options.json !== true) context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
-  const { follow, printSummary } = await import("../runs/follow.ts");
+  const { follow, printSummary } = await import("../runs/follow.ts"); // The run is under way meanwhile.
   const { exitCodeOf } = await import("../runs/summary.ts");
   const end = await follow(context, runId, {
     logs: options.follow === true,

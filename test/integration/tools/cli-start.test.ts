@@ -6,11 +6,10 @@ import { expect, it } from "vitest";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const MAIN = "cli/src/main.ts";
 
-/** The files that `entry` imports, and those that they import, except what is imported when it is needed. */
-async function importedAtOnce(entry: string): Promise<string[]> {
-  const { metafile } = await build({
+const { inputs } = (
+  await build({
     absWorkingDir: ROOT,
-    entryPoints: [entry],
+    entryPoints: [MAIN],
     outdir: "none",
     write: false,
     metafile: true,
@@ -20,19 +19,31 @@ async function importedAtOnce(entry: string): Promise<string[]> {
     platform: "node",
     external: ["cpu-features", "*.node"],
     logLevel: "silent",
-  });
+  })
+).metafile;
+
+/** The files that `entry` imports, and those that they import, except what is imported when it is needed. */
+function importedAtOnce(entry: string): string[] {
   const found = new Set([entry]);
   for (const file of found)
-    for (const { path, kind, external } of metafile.inputs[file]?.imports ?? [])
+    for (const { path, kind, external } of inputs[file]?.imports ?? [])
       if (kind !== "dynamic-import" && external !== true) found.add(path);
   return [...found];
 }
 
-it("no command loads schemas, parsers or the fold of a run before it needs them", async () => {
-  const files = await importedAtOnce(MAIN);
+it("no command loads schemas, parsers or the fold of a run before it needs them", () => {
+  const files = importedAtOnce(MAIN);
   expect(files).toContain("cli/src/verbs/run.ts");
   const packages = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
   expect([...new Set(packages)]).toEqual(["commander"]);
   expect(files.filter((file) => file.startsWith("run/"))).toEqual([]);
   expect(files).not.toContain("contracts/src/index.ts");
-}, 30_000);
+});
+
+it("a package is imported late through a module of ours, because a CommonJS one loses its named exports in the bundle", () => {
+  const late = Object.entries(inputs)
+    .filter(([file]) => file.startsWith("cli/"))
+    .flatMap(([, { imports }]) => imports.filter(({ kind }) => kind === "dynamic-import"));
+  expect(late.length).toBeGreaterThan(20);
+  expect(late.map(({ path }) => path).filter((path) => path.includes("node_modules/"))).toEqual([]);
+});

@@ -203,7 +203,7 @@ const TABLE = {
   ANT_SESSION_SCOPE: ["terminal", 403, 2, "A session for one repository cannot reach another one.", "Open a session without a repository: `POST /sessions` without a body, with the deployment's token."],
   ANT_SETUP_FAILED: ["terminal", 500, 1, "A step of set-up failed.", "Run `antiphon setup`, which shows each step."],
   ANT_SETUP_MISSING: ["terminal", 500, 2, "The checkout is not set up.", "Run `npm run setup` in it."],
-  ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision is not signed by a trusted Director.", "Do not act on it. List such records with `antiphon doctor --journal`; docs/guides/keys.md says how to handle them and how to trust a key."],
+  ANT_SIGNATURE_INVALID: ["terminal", 502, 1, "A decision is not signed by a trusted Director, or a report not by the Associate that claimed the attempt.", "Do not act on it. List such records with `antiphon doctor --journal`; docs/guides/keys.md says how to handle them and how to trust a key."],
   ANT_STATE_CORRUPT: ["terminal", 500, 1, "The local state directory cannot be used.", "Delete it and run `antiphon setup`."],
   ANT_STATE_DISK_FULL: ["retry", 507, 1, "A disk that the command writes to is full.", "Free some space there (`df -h`), then run it again; accepted work is not lost."],
   ANT_STATE_UNWRITABLE: ["terminal", 500, 2, "This user may not write to the state directory of the command.", "Use a directory of your own: set ANTIPHON_STATE_DIR (for `antiphon dev` also --state-dir), or take ownership of the one named in the message."],
@@ -227,6 +227,14 @@ const TABLE = {
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
   ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "The change's code wrote to protected files while the checks ran.", "Leave the named files alone, or grant them with --grant."],
   ANT_VERIFY_UNREPORTED: ["attempt", 200, 1, "The check passed, but the report of its test runner is missing or counts fewer tests than on the base.", "Let the code under test not end the process. If tests are meant to go, grant their files with --grant, let people approve the change with --require-approval, or allow it with --allow-unverified."],
+  ANT_WORK_ITEMS_CREDENTIALS: ["terminal", 502, 1, "The issue tracker does not accept the deployment's token.", "Put a valid token into the file that ANTIPHON_WORK_ITEMS_TOKEN names, and restart the Director."],
+  ANT_WORK_ITEMS_FORBIDDEN: ["terminal", 403, 1, "The deployment's token may not do this at the issue tracker.", "Give the token the right to read and write issues of the project, or use a token of another account."],
+  ANT_WORK_ITEMS_PROJECT: ["terminal", 409, 1, "The repository is not cloned from a project of the deployment's issue tracker.", "Set its `origin` to a project of the server that ANTIPHON_WORK_ITEMS names, or use the file backlog."],
+  ANT_WORK_ITEMS_THROTTLED: ["retry", 429, 1, "The issue tracker takes no more calls for a while.", "Send the command again, with a new id, at the time that the `Throttled` event names."],
+  ANT_WORK_ITEMS_UNAVAILABLE: ["retry", 503, 1, "The issue tracker or the backlog file cannot be reached now.", "Send the command again, with a new id; if it fails again, check the server that ANTIPHON_WORK_ITEMS names."],
+  ANT_WORK_ITEMS_UNREADABLE: ["terminal", 502, 1, "The backlog file or an answer of the issue tracker does not have the expected form.", "Correct the file that the message names (`antiphon explain Backlog`), or check that ANTIPHON_WORK_ITEMS names the API's server."],
+  ANT_WORK_ITEM_NOT_FOUND: ["terminal", 404, 1, "There is no such work item, or the deployment's account cannot see it.", "List the items with QueryBacklog, and check that the account may see the project."],
+  ANT_WORK_ITEM_REFUSED: ["terminal", 422, 1, "The issue tracker refused the change of a work item.", "Correct what the message names, such as a state that the tracker does not have or an unknown assignee."],
 } as const satisfies Record<string, Row>;
 
 export type ErrorCode = keyof typeof TABLE;

@@ -1,5 +1,6 @@
 /** Everything that crosses a process boundary: shapes, names, limits, errors. No IO. */
 export * from "./stored/archive-pack.ts";
+export * from "./stored/backlog.ts";
 export * from "./wire/codec.ts";
 export { DeadLetter } from "./journal/dead-letter.ts";
 export {

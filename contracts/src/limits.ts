@@ -291,6 +291,26 @@ const TABLE = {
     "a gateway's turn at a command, renewed while it works",
     "another gateway takes the command over",
   ],
+  backlogBytes: [
+    4 * MiB,
+    "bytes",
+    "a backlog in a file, which is read and written as a whole",
+    "ANT_CONTRACT_LIMIT",
+  ],
+  backlogAnswerBytes: [
+    40 * KiB,
+    "bytes",
+    "work items in one event of a session",
+    "the first ones, and a message that says so",
+  ],
+  trackerPages: [
+    20,
+    "pages",
+    "a list that an issue tracker serves",
+    "ANT_CONTRACT_LIMIT; a filter by status selects",
+  ],
+  trackerCallMs: [10_000, "milliseconds", "one call to an issue tracker", "ANT_WORK_ITEMS_UNAVAILABLE"],
+  trackerAnswerBytes: [8 * MiB, "bytes", "one answer of an issue tracker", "ANT_WORK_ITEMS_UNREADABLE"],
   sessionKeepS: [7 * 86_400, "seconds", "people look at sessions for days", "dropped"],
   sessionTokenS: [900, "seconds", "a leaked token soon expires", "401, ANT_SESSION_EXPIRED"],
   hookWindowMs: [

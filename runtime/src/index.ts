@@ -23,6 +23,7 @@ export type {
   Journal,
   TailOptions,
 } from "./journal/journal.ts";
+export { tail } from "./journal/journal-tail.ts";
 export { openJournalAudit } from "./journal/journal-audit.ts";
 export type { JournalAudit } from "./journal/journal-audit.ts";
 export { openKv } from "./stores/kv.ts";

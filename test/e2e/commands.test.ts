@@ -104,6 +104,18 @@ test("patch, test, build, commit and push happen in the session's own workspace,
   expect(git("-C", bare, "rev-parse", "main")).toBe(project.git("rev-parse", "main").trim());
   expect(project.git("status", "--porcelain")).toBe("");
 
+  const { body: told } = await stack.http("GET", `/sessions/${sessionId}/events`);
+  const events = told["events"] as SessionEvent[];
+  const ends = events.filter(({ event }) => event === "CommandCompleted" || event === "CommandAccepted");
+  const order = Array.from({ length: issued }, (_, i) => [`C-${i + 1}`, `C-${i + 1}`]).flat();
+  expect(ends.map(({ correlation }) => correlation.commandId)).toEqual(order);
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1));
+  const { body: shown } = await stack.http("GET", `/sessions/${sessionId}`);
+  expect((shown["commands"] as { state: string }[]).map(({ state }) => state)).toEqual([
+    ...["succeeded", "failed", "succeeded", "failed"],
+    ...["succeeded", "succeeded", "succeeded", "failed", "succeeded", "succeeded"],
+  ]);
+
   const content = Buffer.from("measured: 3 ms\n").toString("base64");
   const upload = { name: "bench.txt", contentType: "text/plain", content };
   const uploaded = await complete(sessionId, "UploadArtifact", upload);

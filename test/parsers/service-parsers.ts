@@ -14,6 +14,9 @@ import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/p
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
 import { inertText } from "../../services/director/src/verification/inert-text.ts";
+import { backlogFilter, selects } from "../../services/director/src/work-items/backlog-filter.ts";
+import { hasNext, issueOf, reasonOf, retryAt } from "../../services/director/src/work-items/issue-answer.ts";
+import { projectOf } from "../../services/director/src/work-items/tracker-project.ts";
 import { filteredTest } from "../../services/director/src/sessions/test-filter.ts";
 import {
   missingNames,
@@ -386,6 +389,32 @@ const sandboxParsers: readonly Parser[] = [
 const inLetters = (i: number) => String(i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
 
 const directorParsers: readonly Parser[] = [
+  {
+    name: "the filter of a backlog, and what it selects",
+    reads: ["services/director/src/work-items/backlog-filter.ts"],
+    shapes: repeated(["a ", "status:a ", "assignee:", ":", " ", "tag:x\t"]),
+    run: (text) => {
+      const item = { id: "1", title: "a", description: "a b", status: "open", tags: ["x"] };
+      return [selects(backlogFilter(text), item), selects(backlogFilter("a"), { ...item, title: text })];
+    },
+  },
+  {
+    name: "the URL of a repository as a project of an issue tracker",
+    reads: ["services/director/src/work-items/tracker-project.ts"],
+    shapes: repeated(["/", "a", ".git", "..", "%2f", "a/"]),
+    run: (text) => projectOf(`https://git.example.com/${text}`, new URL("https://git.example.com")),
+  },
+  {
+    name: "answers of an issue tracker",
+    reads: ["services/director/src/work-items/issue-answer.ts"],
+    shapes: repeated(["a", ",", '<u>; rel="next", ', " ", "1"]),
+    run: (text) => [
+      hasNext(text),
+      retryAt(429, { get: (name) => (name === "retry-after" ? text : null) }, 0),
+      issueOf({ number: 1, title: text, labels: text.split(",").map((name) => ({ name })) }),
+      reasonOf({ message: text, errors: text.split(",").map((message) => ({ message })) }),
+    ],
+  },
   {
     name: "a session's check, its filter and its package.json",
     reads: ["services/director/src/sessions/test-filter.ts"],

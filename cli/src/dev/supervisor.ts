@@ -151,6 +151,8 @@ export class Supervisor {
       ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
       ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
       ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
+      ANTIPHON_WORK_ITEMS:
+        childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const sessionKey = randomBytes(32).toString("hex"); // Sessions outlive a restart of the gateway.

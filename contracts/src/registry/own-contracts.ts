@@ -50,6 +50,7 @@ import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
 import { SessionClaim, SessionDeedEvent, SessionDeedRequest } from "../rpc/session-rpc.ts";
 import { SessionEntry, SessionRequest } from "../runs/session-entry.ts";
+import { Backlog } from "../stored/backlog.ts";
 import { DirectorKey } from "../stored/signature.ts";
 import { ModelRecording } from "../stored/model-recording.ts";
 import { RunArtifact, RunStep } from "../seeds/run-view-model.ts";
@@ -74,6 +75,7 @@ export const OWN_CONTRACTS = {
   SessionRequest: contract("SessionRequest.v1", "antiphon", SessionRequest),
   SessionEntry: contract("SessionEntry.v1", "antiphon", SessionEntry),
   SessionClaim: contract("SessionClaim.v1", "antiphon", SessionClaim),
+  Backlog: contract("Backlog.v1", "antiphon", Backlog),
   SessionDeedRequest: contract("SessionDeedRequest.v1", "antiphon", SessionDeedRequest),
   SessionDeedEvent: contract("SessionDeedEvent.v1", "antiphon", SessionDeedEvent),
   DirectorKey: contract("DirectorKey.v1", "antiphon", DirectorKey),

@@ -7,8 +7,8 @@ import { Type, type Static } from "typebox";
 import { PolicyBounds } from "../journal/intent.ts";
 import { SessionWorkspace } from "../runs/session-workspace.ts";
 import { Command } from "../seeds/v13-commands.ts";
-import { ArtifactKind } from "../seeds/v13-events.ts";
-import { IsoTime, SessionId } from "../seeds/v13-refs.ts";
+import { ArtifactKind, Throttled } from "../seeds/v13-events.ts";
+import { IsoTime, SessionId, WorkItemDetails, WorkItemSummary } from "../seeds/v13-refs.ts";
 import { Services } from "../settings/service-spec.ts";
 import { ErrorCode } from "../shapes/ids.ts";
 import { BlobRef, RepoRef } from "../shapes/refs.ts";
@@ -59,6 +59,9 @@ const done = closed({
   conflict: Type.Optional(
     closed({ details: Type.String({ minLength: 1 }), patchContent: Type.Optional(Type.String()) }),
   ),
+  items: Type.Optional(Type.Array(WorkItemSummary, { description: "The answer to QueryBacklog." })),
+  details: Type.Optional(WorkItemDetails),
+  throttled: Type.Optional(Throttled),
 });
 export type SessionDeedDone = Static<typeof done>;
 

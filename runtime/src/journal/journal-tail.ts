@@ -1,12 +1,11 @@
-import type { StoredRecord } from "@antiphon/contracts";
-import { AntiphonError, subjects } from "@antiphon/contracts";
+import { AntiphonError } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { subscribe } from "../nats/subscription.ts";
 
 /**
- * A tail follows one run without a consumer on the server.
+ * A tail follows what is stored under a subject, such as a run or a session, without a consumer on the server.
  *
- * A core subscription on the run's subjects only signals that something was published; the records are then read by
+ * A core subscription on the subject only signals that something was published; the records are then read by
  * direct get from the last sequence seen. A missed signal (a reconnect, a record stored late) delays a record by at
  * most `sweepMs`. Records come in stream order, each exactly once. The server keeps no state, so nothing is left to
  * clean up when the process dies, and hundreds of tails cost no stream state.
@@ -15,14 +14,20 @@ const sweepMs = 1000;
 /** The signal can arrive before the record is on disk, so look again after these delays. */
 const looks = [0, 2, 5, 15, 50, 150];
 
-export async function* tailRun(
+export interface Tailed<T> {
+  readonly subject: string;
+  /** Those of this sequence and later, in order; maybe not all. */
+  readonly readFrom: (fromSeq: number) => Promise<readonly T[]>;
+  readonly sequenceOf: (record: T) => number;
+}
+
+export async function* tail<T>(
   bus: Bus,
-  runId: string,
-  readFrom: (runId: string, fromSeq: number) => Promise<StoredRecord[]>,
+  { subject, readFrom, sequenceOf }: Tailed<T>,
   options: { fromSeq?: number; signal: AbortSignal },
-): AsyncGenerator<StoredRecord> {
+): AsyncGenerator<T> {
   const bell = new Bell();
-  const subscription = subscribe(bus.nc, subjects.run(runId), () => bell.ring());
+  const subscription = subscribe(bus.nc, subject, () => bell.ring());
   const offConnectivity = bus.onConnectivity((up) => {
     if (up) bell.ring();
   });
@@ -33,15 +38,15 @@ export async function* tailRun(
     let heard = bell.count;
     let quiet = 0;
     while (!options.signal.aborted && !bus.nc.isClosed()) {
-      const records = await readFrom(runId, next).catch((error: unknown) => {
+      const records = await readFrom(next).catch((error: unknown) => {
         // An outage may last longer than one read's deadline; the tail waits for its end.
         if (error instanceof AntiphonError && error.code === "ANT_NATS_UNREACHABLE") return [];
         throw error;
       });
       for (const record of records) {
         if (options.signal.aborted) return;
-        if (record.seq < next) continue;
-        next = record.seq + 1;
+        if (sequenceOf(record) < next) continue;
+        next = sequenceOf(record) + 1;
         yield record;
       }
       if (bell.count !== heard || records.length > 0) {

@@ -1,4 +1,4 @@
-import type { JournalAddress, StoredRecord } from "@antiphon/contracts";
+import type { DirectorKey, JournalAddress, StoredRecord } from "@antiphon/contracts";
 import {
   AntiphonError,
   HEADERS,
@@ -8,6 +8,8 @@ import {
   isNewerJournalSubject,
   isRecordAt,
   parseJournalSubject,
+  parseSignature,
+  trustIn,
   validateShape,
 } from "@antiphon/contracts";
 import { Generations } from "../process/generations.ts";
@@ -46,6 +48,8 @@ export class RecordReader {
   readonly traces = new RunTraces();
   /** The signature under which a digest was believed. */
   private readonly believed = new Generations<string>(rememberedDigests);
+  /** The signature under which a digest was found to be reported. Apart from decisions: anybody can make such a key. */
+  private readonly reported = new Generations<string>(rememberedDigests);
   private readonly right = new Generations<true>(rememberedDigests);
   private readonly decoded = new Generations<StoredRecord>(keptRecords);
 
@@ -65,6 +69,16 @@ export class RecordReader {
     if (this.believed.get(digest) === signature) return null;
     const why = this.trust.doubt(signature, digest);
     if (why === null) this.believed.set(digest, signature);
+    return why;
+  }
+
+  /** Why this key did not sign a report of this digest; null if it did. */
+  reportDoubt(key: DirectorKey, signature: string, digest: string): string | null {
+    if (parseSignature(signature)?.kid !== key.kid)
+      return "the Associate that claimed the attempt did not sign it";
+    if (this.reported.get(digest) === signature) return null;
+    const why = trustIn([key])(signature, digest);
+    if (why === null) this.reported.set(digest, signature);
     return why;
   }
 

@@ -10,6 +10,7 @@ import { parseAckSubject } from "./ack-subject.ts";
 import { Generations } from "../process/generations.ts";
 import { storeLetter } from "./dead-letters.ts";
 import { Heartbeats } from "./heartbeats.ts";
+import { judgeReport } from "../journal/reporters.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
@@ -174,10 +175,10 @@ async function decide(
   if (signal.aborted) return { kind: "retry", delayMs: 0 }; // Arrived after shutdown; return it.
   const header = headersOf(message);
   const { deliveries, seq } = info;
+  const stored = { subject: message.subject, seq, at: new Date(info.atMs), data: message.data, header };
   let record: StoredRecord;
   try {
-    const { subject, data } = message;
-    record = bus.records.read({ subject, seq, at: new Date(info.atMs), data, header });
+    record = bus.records.read(stored);
   } catch (error) {
     const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
     if (code === "ANT_JOURNAL_NEWER") {
@@ -204,6 +205,11 @@ async function decide(
     }; // runtime/J5
   }
   try {
+    const { doubt } = await judgeReport(bus, info.stream, stored);
+    if (doubt !== null) {
+      bus.forged.alarm(stored, doubt, info.stream); // runtime/J15
+      return { kind: "done" };
+    }
     const outcome = await traced(bus, options, { record, deliveries, signal });
     if (outcome.kind === "retry")
       log.info({ ...at, code: outcome.code, delayMs: outcome.delayMs }, "will retry");

@@ -5,6 +5,7 @@ import type { RemoteSettings } from "./landing/remote-repositories.ts";
 import type { RunPolicy } from "@antiphon/run";
 import type { ArchiveTiming } from "./upkeep/archiver.ts";
 import type { SweepTiming } from "./upkeep/sweeper.ts";
+import { workItemSettings, type WorkItemSettings } from "./work-items/work-item-settings.ts";
 import type { TimerSettings } from "./timers/timer-scheduler.ts";
 
 export interface DirectorConfig {
@@ -28,6 +29,8 @@ export interface DirectorConfig {
   keyFile: string | null;
   /** JWK set file with the public keys of the sandbox-runners whose outcomes count. ANTIPHON_TRUSTED_RUNNERS. */
   trustedRunnersFile: string | null;
+  /** ANTIPHON_WORK_ITEMS, ANTIPHON_WORK_ITEMS_TOKEN: the work items of sessions (work-items/work-item-settings.ts). Null: none. */
+  workItems: WorkItemSettings | null;
   policy: RunPolicy;
   sweep: SweepTiming;
   timers: TimerSettings;
@@ -42,6 +45,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     remotes: remotes(env),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     trustedRunnersFile: env["ANTIPHON_TRUSTED_RUNNERS"] || null,
+    workItems: workItemSettings(env),
     policy: {
       maxAttempts: limits.maxAttempts,
       maxLapses: limits.maxLapses,

@@ -76,6 +76,7 @@ import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
 import { SessionDeeds, type SessionDeedParts } from "./sessions/session-deeds.ts";
+import { openWorkItems } from "./work-items/open-work-items.ts";
 import { SessionRepository } from "./sessions/session-repository.ts";
 import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
@@ -112,8 +113,10 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     meter.read("antiphon_forged_outcomes_total", () => readingsBy("state", { refused: trust.forged }));
   const role = directOver({ ...context, meter }, config, ports, key);
   const stop = new AbortController();
+  const branches = new SessionRepository(repository, remotes, signer);
   answerDeeds(bus, context.log, {
-    repository: new SessionRepository(repository, remotes, signer),
+    repository: branches,
+    workItems: openWorkItems(config.workItems, (repo) => branches.servedAt(repo)),
     room: timedRoom(ports.room, meter),
     files,
     signal: stop.signal,

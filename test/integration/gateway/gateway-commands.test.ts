@@ -49,6 +49,16 @@ async function open(policy?: string): Promise<string> {
   return String(body.sessionId);
 }
 
+/** The session's events once exactly so many commands are completed; requests answer before slow commands are. */
+async function completed(session: string, count: number): Promise<SessionEvent[]> {
+  for (;;) {
+    const events = await eventsOf(session);
+    const done = names(events).filter((name) => name === "CommandCompleted").length;
+    expect(done).toBeLessThanOrEqual(count);
+    if (done === count) return events;
+  }
+}
+
 let issued = 0;
 async function send(
   sessionId: string,
@@ -96,9 +106,8 @@ describe("policies", () => {
     const answers = (await Promise.all(sent)).map(names);
     expect(answers.filter(([first]) => first === "CommandAccepted")).toHaveLength(5);
     expect(answers.filter(([first]) => first === "CommandRejected")).toHaveLength(7);
-    const events = await eventsOf(session);
+    const events = await completed(session, 5);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1));
-    expect(names(events).filter((name) => name === "CommandCompleted")).toHaveLength(5);
   });
 
   it("give a throttled command the time of its next try", async () => {
@@ -207,12 +216,11 @@ describe("a command", () => {
       ]),
     );
     await send(session, "GetDiff", { repo });
-    const events = await eventsOf(session);
+    const events = await completed(session, 3);
     const told = (id: string) => events.filter(({ correlation }) => correlation.commandId === id);
     const ends = [told("Watched").at(-1), told("Again").at(-1)].map((event) => event?.payload);
     expect(ends).toContainEqual(expect.objectContaining({ outcome: "Success" }));
     expect(ends).toContainEqual(expect.objectContaining({ errorCode: "ANT_PATCH_DOES_NOT_APPLY" }));
-    expect(names(events).filter((name) => name === "CommandCompleted")).toHaveLength(3);
     expect(names(events).filter((name) => name === "ConflictDetected")).toHaveLength(1);
     await Promise.all(gateways.map(({ sessions }) => sessions.drain()));
   });

@@ -126,6 +126,10 @@ describe("the event stream of a run", () => {
     expect(stream.names).toEqual(["closed"]);
   });
 
+  it("is refused for a Last-Event-ID that is no id, instead of replaying everything", async () => {
+    expect((await open(`/runs/${await newRun()}/events`, { "last-event-id": "x" })).status).toBe(400);
+  });
+
   it("carries live output only on request", async () => {
     const runId = await newRun();
     const [loud, quiet] = [await open(`/runs/${runId}/events?logs=1`), await open(`/runs/${runId}/events`)];

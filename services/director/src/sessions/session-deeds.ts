@@ -13,11 +13,15 @@ import type { CleanRoomPort } from "../ports.ts";
 import type { DeedResult, MadeArtifact } from "./deed.ts";
 import { buildProject, runTests } from "./sandbox-deeds.ts";
 import { uploadArtifact } from "./upload-artifact.ts";
+import { comment, queryBacklog, queryWorkItem, setAssignee, transitionTicket } from "./work-item-deeds.ts";
+import type { WorkItems } from "../work-items/work-items.ts";
 import type { SessionRepository } from "./session-repository.ts";
 
 export interface SessionDeedParts {
   readonly repository: SessionRepository;
   readonly room: CleanRoomPort;
+  /** Null: the deployment has none. */
+  readonly workItems: WorkItems | null;
   readonly files: Pick<Blobs, "get" | "put">;
   /** Ends all commands. */
   readonly signal: AbortSignal;
@@ -53,8 +57,9 @@ export class SessionDeeds {
     }
   }
 
-  #carryOut({ command, ...setting }: SessionDeedRequest, signal: AbortSignal): Promise<DeedResult> {
-    const { repository } = this.#parts;
+  #carryOut({ command, ...rest }: SessionDeedRequest, signal: AbortSignal): Promise<DeedResult> {
+    const { repository, workItems } = this.#parts;
+    const setting = { ...rest, commandId: command.commandId };
     switch (command.command) {
       case "CreateBranch":
         return createBranch(repository)({ ...setting, payload: command.payload }, signal);
@@ -72,17 +77,27 @@ export class SessionDeeds {
         return buildProject(this.#parts)({ ...setting, payload: command.payload }, signal);
       case "UploadArtifact":
         return uploadArtifact()({ ...setting, payload: command.payload }, signal);
+      case "QueryBacklog":
+        return queryBacklog(workItems)({ ...setting, payload: command.payload }, signal);
+      case "QueryWorkItem":
+        return queryWorkItem(workItems)({ ...setting, payload: command.payload }, signal);
+      case "TransitionTicket":
+        return transitionTicket(workItems)({ ...setting, payload: command.payload }, signal);
+      case "SetAssignee":
+        return setAssignee(workItems)({ ...setting, payload: command.payload }, signal);
+      case "Comment":
+        return comment(workItems)({ ...setting, payload: command.payload }, signal);
       default:
         throw new AntiphonError("ANT_ADAPTER_UNAVAILABLE", `no Director carries out ${command.command}`);
     }
   }
 
-  async #done({ workspace, message, code, artifacts = [], conflict }: DeedResult): Promise<SessionDeedDone> {
+  async #done({ workspace, message, code, artifacts = [], ...found }: DeedResult): Promise<SessionDeedDone> {
     return {
       ...{ kind: "done", workspace, message, outcome: code === undefined ? "Success" : "Failure" },
       ...(code === undefined ? {} : { code }),
       artifacts: await Promise.all(artifacts.map((one) => this.#stored(one))),
-      ...(conflict === undefined ? {} : { conflict }),
+      ...found,
     };
   }
 

@@ -129,13 +129,23 @@ export class SessionRepository {
    * @throws AntiphonError ANT_SESSION_REMOTE, ANT_REPO_URL_REFUSED, ANT_REPO_REMOTE_*, ANT_LANDING_*
    */
   async push(repo: RepoRef, move: RefMove): Promise<Pushed> {
+    const url = await this.servedAt(repo);
+    const isCopy = this.#remotes.urlOf(repo) !== null;
+    if (isCopy) return { url, outcome: await this.#remotes.push(url, move) };
+    return { url, outcome: await this.#remotes.send(url, await this.#repositories.open(repo), move) };
+  }
+
+  /**
+   * The URL of the repository, or of its `origin` if it lies beside the Director.
+   * @throws AntiphonError ANT_SESSION_REMOTE, ANT_REPO_URL_REFUSED
+   */
+  async servedAt(repo: RepoRef): Promise<string> {
     const own = this.#remotes.urlOf(repo);
-    if (own !== null) return { url: own, outcome: await this.#remotes.push(own, move) };
-    const opened = await this.#repositories.open(repo);
-    const origin = await originOf(opened);
+    if (own !== null) return own;
+    const origin = await originOf(await this.#repositories.open(repo));
     if (origin === null) throw new AntiphonError("ANT_SESSION_REMOTE", `${repo.path} has no origin`);
     const url = this.#remotes.urlOf({ name: repo.name, path: origin });
     if (url === null) throw new AntiphonError("ANT_REPO_URL_INVALID", "the URL of origin is none");
-    return { url, outcome: await this.#remotes.send(url, opened, move) };
+    return url;
   }
 }

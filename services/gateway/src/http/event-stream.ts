@@ -1,4 +1,4 @@
-// Server-sent events: streams a run's journal as it grows.
+// Server-sent events: streams a run's journal or a session's events as they grow.
 //
 // Lifecycle of a stream: admitted -> following -> ended (by `closed`, by the client, by a slow client, by drain).
 //
@@ -11,7 +11,8 @@
 //     exhaust the gateway; a client resumes after the last event it has seen.
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { BEAT, logFrame, recordFrame, resumeFrom } from "./sse-frame.ts";
+import type { SessionEvent, StoredRecord } from "@antiphon/contracts";
+import { BEAT, logFrame, recordFrame, resumeFrom, sessionFrame } from "./sse-frame.ts";
 import { StreamPlaces } from "./stream-places.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 
@@ -39,12 +40,38 @@ export class EventStreams {
     this.#slowClientMs = slowClientMs;
   }
 
+  /** Ends after the run's `closed`. @throws AntiphonError ANT_CONTRACT_INVALID for a Last-Event-ID that is no sequence */
   async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: LiveLogs): Promise<void> {
+    const from = resumeFrom(request.headers["last-event-id"]);
+    const hear =
+      (write: (frame: string) => void, room: () => boolean) =>
+      (output: LiveOutput): void => {
+        if (logs === "progress" && output.stream !== "progress") return;
+        if (room()) write(logFrame(output)); // Live output is dropped for a slow client.
+      };
+    await this.#stream(request, reply, {
+      follow: (signal) => framesOf(this.#backend.tail(runId, from, signal)),
+      listen: (write, room) =>
+        logs === "none" ? () => undefined : this.#backend.onOutput(runId, hear(write, room)),
+    });
+  }
+
+  /** A session has no end, so the stream lasts until the client or the gateway ends it. */
+  async serveSession(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    follow: (signal: AbortSignal) => AsyncIterable<SessionEvent>,
+  ): Promise<void> {
+    const frames = async function* (signal: AbortSignal): AsyncGenerator<Frame> {
+      for await (const event of follow(signal)) yield { text: sessionFrame(event), isLast: false };
+    };
+    await this.#stream(request, reply, { follow: frames, listen: () => () => undefined });
+  }
+
+  async #stream(request: FastifyRequest, reply: FastifyReply, { follow, listen }: Source): Promise<void> {
     const watcher = { principal: request.principal, address: request.raw.socket.remoteAddress ?? "" };
     const full = this.#places.take(watcher); // gateway/G7
     if (full !== null) throw new AntiphonError("ANT_GATEWAY_BUSY", full);
-    const lastSeen = request.headers["last-event-id"];
-    const from = resumeFrom(typeof lastSeen === "string" ? lastSeen : undefined);
     const abort = new AbortController();
     this.#open.add(abort);
     reply.hijack();
@@ -85,15 +112,11 @@ export class EventStreams {
     };
     write(BEAT);
     const beat = setInterval(() => write(BEAT), BEAT_MS);
-    const hear = (output: LiveOutput): void => {
-      if (logs === "progress" && output.stream !== "progress") return;
-      if (out.writableLength < LIVE_BACKLOG_BYTES) write(logFrame(output)); // Live output is dropped for a slow client.
-    };
-    const mute = logs === "none" ? () => undefined : this.#backend.onOutput(runId, hear);
+    const mute = listen(write, () => out.writableLength < LIVE_BACKLOG_BYTES);
     try {
-      for await (const record of this.#backend.tail(runId, from, abort.signal)) {
-        if (!write(recordFrame(record)) && !(await drained(reply, abort.signal))) break;
-        if (record.type === "closed") break;
+      for await (const { text, isLast } of follow(abort.signal)) {
+        if (!write(text) && !(await drained(reply, abort.signal))) break;
+        if (isLast) break;
       }
     } catch {
       // NATS was lost: the client resumes after its last event and gets 503 until NATS is back.
@@ -116,6 +139,21 @@ export class EventStreams {
   close(): void {
     for (const abort of this.#open) abort.abort();
   }
+}
+
+interface Frame {
+  readonly text: string;
+  readonly isLast: boolean;
+}
+
+interface Source {
+  readonly follow: (signal: AbortSignal) => AsyncIterable<Frame>;
+  /** Live output besides; returns how to stop listening. `room`: the client is not far behind. */
+  readonly listen: (write: (frame: string) => void, room: () => boolean) => () => void;
+}
+
+async function* framesOf(records: AsyncIterable<StoredRecord>): AsyncGenerator<Frame> {
+  for await (const record of records) yield { text: recordFrame(record), isLast: record.type === "closed" };
 }
 
 /** False: the client is gone or was cut off. */

@@ -32,6 +32,7 @@ export const ROUTES: readonly Route[] = [
     "Open a session: a short-lived token for prompts, and the Directors' public keys",
     201,
   ),
+  route("get", "/sessions/{id}", "A session as its events tell it: status, plan, commands, artifacts", 200),
   route(
     "post",
     "/sessions/{id}/commands",
@@ -40,7 +41,12 @@ export const ROUTES: readonly Route[] = [
     null,
     "Command",
   ),
-  route("get", "/sessions/{id}/events", "The events that answer a session's commands, in order", 200),
+  route(
+    "get",
+    "/sessions/{id}/events",
+    "The events that answer a session's commands, in order; as a stream with `Accept: text/event-stream`",
+    200,
+  ),
   route("get", "/sessions/{id}/artifacts/{name}", "The bytes of a session's artifact", 200, "text/plain"),
   route(
     "post",

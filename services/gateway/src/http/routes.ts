@@ -4,7 +4,7 @@ import { uniqueId } from "@antiphon/runtime";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { malformed } from "./malformed.ts";
 import { openApi } from "./openapi.ts";
-import { recordJson } from "./sse-frame.ts";
+import { recordJson, resumeFrom } from "./sse-frame.ts";
 import type { Backend } from "../ports.ts";
 import type { EvidenceAddress } from "../evidence/evidence-reader.ts";
 import type { Gateway } from "../gateway.ts";
@@ -44,7 +44,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
 }
 
 /** A session with a repository takes Contracts v1.3 commands; one without only forwards prompts and is not stored. */
-function addSessions(server: FastifyInstance, { backend, gateway, sessions }: RouteParts): void {
+function addSessions(server: FastifyInstance, { backend, gateway, sessions, streams }: RouteParts): void {
   server.post(SESSIONS_PATH, async ({ principal, roles, tenancy, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
     const bound = body !== undefined;
@@ -53,15 +53,23 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions }: Ro
     const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
     return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
   });
+  server.get<Params<"id">>("/sessions/:id", (request) => gateway.sessions.view(ownSession(request)));
   server.post<Params<"id">>("/sessions/:id/commands", async (request, reply) => {
     const events = await gateway.sessions.command(ownSession(request), request.body, request.principal);
     return reply.code(202).send({ events });
   });
   server.get<Params<"id"> & { Querystring: { after?: string; agent?: string } }>(
     "/sessions/:id/events",
-    async (request) => {
+    { exposeHeadRoute: false }, // A HEAD request could read nothing, but would take a place.
+    async (request, reply) => {
       const { after = "0", agent = null } = request.query;
       if (!/^\d{1,6}$/.test(after)) throw invalid("after", "must be the sequence of an event");
+      if (request.headers.accept?.includes("text/event-stream") === true) {
+        const from = Math.max(Number(after), resumeFrom(request.headers["last-event-id"]) - 1);
+        const follow = await gateway.sessions.follow(ownSession(request), from, agent);
+        await streams.serveSession(request, reply, follow);
+        return reply;
+      }
       return { events: await gateway.sessions.events(ownSession(request), Number(after), agent) };
     },
   );

@@ -1,5 +1,6 @@
 // Formats server-sent events. Pure.
-import type { StoredRecord } from "@antiphon/contracts";
+import { AntiphonError } from "@antiphon/contracts";
+import type { SessionEvent, StoredRecord } from "@antiphon/contracts";
 
 /** One journal record. Its type is the event and its stream sequence the id, so a client resumes with Last-Event-ID. */
 export function recordFrame(record: StoredRecord): string {
@@ -37,7 +38,18 @@ export function recordJson(record: StoredRecord): Record<string, unknown> {
   };
 }
 
-/** The sequence after the last event the client saw. Any id that is not a sequence number starts from the beginning. */
-export function resumeFrom(lastEventId: string | undefined): number {
-  return lastEventId !== undefined && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) + 1 : 1;
+/** An event of a session; its id is its sequence. */
+export function sessionFrame(event: SessionEvent): string {
+  return `id: ${event.sequence}\nevent: ${event.event}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/**
+ * The sequence after the last event that the client saw. Another id would replay everything without being asked.
+ * @throws AntiphonError ANT_CONTRACT_INVALID
+ */
+export function resumeFrom(lastEventId: string | string[] | undefined): number {
+  if (lastEventId === undefined || lastEventId === "") return 1;
+  if (typeof lastEventId === "string" && /^\d{1,15}$/.test(lastEventId)) return Number(lastEventId) + 1;
+  const path = "Last-Event-ID";
+  throw new AntiphonError("ANT_CONTRACT_INVALID", `${path}: must be the id of an event`, { data: { path } });
 }

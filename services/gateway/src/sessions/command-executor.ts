@@ -19,7 +19,8 @@ import type { Backend } from "../ports.ts";
 import type { SessionAdapters } from "./adapter-settings.ts";
 import { speakerOf } from "./session-binding.ts";
 import { workspaceIn, type PendingCommand } from "./session-log.ts";
-import type { Said } from "./session-register.ts";
+import { withPlan } from "./session-plan.ts";
+import type { Said } from "./said.ts";
 
 export interface ExecutorParts {
   readonly guard: PolicyGuard;
@@ -77,6 +78,11 @@ export class CommandExecutor {
       case "Commit":
       case "Push":
       case "UploadArtifact":
+      case "TransitionTicket":
+      case "Comment":
+      case "SetAssignee":
+      case "QueryBacklog":
+      case "QueryWorkItem":
         return this.#deed(execution, signal, null);
       case "BuildProject":
         if (!this.#parts.adapters.build) throw unavailable("a build adapter, which is opt-in");
@@ -85,12 +91,6 @@ export class CommandExecutor {
         return this.#deed(execution, signal, command.payload);
       case "RequestApproval":
         throw unavailable("an approver");
-      case "TransitionTicket":
-      case "Comment":
-      case "SetAssignee":
-      case "QueryBacklog":
-      case "QueryWorkItem":
-        throw unavailable("a work items adapter");
     }
   }
 
@@ -114,7 +114,7 @@ export class CommandExecutor {
       },
       signal,
     );
-    return eventsOf(command, config, done);
+    return withPlan(config, entries, eventsOf(command, config, done));
   }
 
   /** The image and the services of the repository's checks, as for a run. */
@@ -167,7 +167,21 @@ function eventsOf(command: Command, { sessionId, repo }: SessionConfig, done: Se
   const { conflict, workspace, outcome, message, code } = done;
   const conflicts: Said[] =
     conflict === undefined ? [] : [{ event: "ConflictDetected", payload: { repo, ...conflict } }];
-  return [...artifacts, ...conflicts, { ...completed(command, outcome, message, code), workspace }];
+  return [
+    ...artifacts,
+    ...conflicts,
+    ...workItemsOf(done),
+    { ...completed(command, outcome, message, code), workspace },
+  ];
+}
+
+/** What a command about work items has found. */
+function workItemsOf({ items, details, throttled }: SessionDeedDone): Said[] {
+  return [
+    ...(items === undefined ? [] : [{ event: "BacklogQueried" as const, payload: { items } }]),
+    ...(details === undefined ? [] : [{ event: "WorkItemQueried" as const, payload: { details } }]),
+    ...(throttled === undefined ? [] : [{ event: "Throttled" as const, payload: throttled }]),
+  ];
 }
 
 export function completed(

@@ -23,6 +23,8 @@ import type { PolicyVerdict } from "./command-policy.ts";
 import { malformed } from "../http/malformed.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
 import { eventsFor, isDecided } from "./session-log.ts";
+import { firstPlan } from "./session-plan.ts";
+import { sessionView, type SessionView } from "./session-view.ts";
 import type { SessionRegister, SessionStore } from "./session-register.ts";
 import type { SessionWork } from "./session-work.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
@@ -32,7 +34,7 @@ import type { RepositoryPlace } from "../intents/repository-place.ts";
 import type { SessionBinding } from "./session-binding.ts";
 
 interface Parts {
-  readonly store: Pick<SessionStore, "write">;
+  readonly store: Pick<SessionStore, "write" | "follow">;
   readonly register: SessionRegister;
   readonly work: SessionWork;
   readonly guard: PolicyGuard;
@@ -72,6 +74,16 @@ export class CommandSessions {
       { sessionId },
       { event: "SessionStatusChanged", payload: { sessionId, status: "open" } },
     );
+    const plan = firstPlan(config);
+    if (plan !== null) {
+      const { entries } = await this.#parts.register.read(sessionId);
+      await this.#parts.register.say(
+        sessionId,
+        entries,
+        { sessionId },
+        { event: "PlanUpdated", payload: { sessionId, plan } },
+      );
+    }
     return config;
   }
 
@@ -116,6 +128,40 @@ export class CommandSessions {
     const { entries } = await this.#parts.register.read(sessionId);
     void this.#parts.work.start(sessionId);
     return eventsFor(entries, after, agent);
+  }
+
+  /** What the events tell, and the session's configuration. */
+  async view(sessionId: string): Promise<SessionView & { config: SessionConfig }> {
+    const { config, entries } = await this.#parts.register.read(sessionId);
+    return { config, ...sessionView(entries.map(({ event }) => event)) };
+  }
+
+  /**
+   * All events after one, as they happen: each once and in order. Another gateway may have died with a command, so its
+   * commands are looked for as long as somebody watches.
+   * @throws AntiphonError ANT_SESSION_NOT_FOUND; ANT_CONTRACT_INVALID if the session has not come so far
+   */
+  async follow(
+    sessionId: string,
+    after: number,
+    agent: string | null,
+  ): Promise<(signal: AbortSignal) => AsyncGenerator<SessionEvent>> {
+    const { store, work, register } = this.#parts;
+    const { entries } = await register.read(sessionId);
+    if (after > entries.length) {
+      const detail = `Last-Event-ID: the session has ${entries.length} events, and no ${after}`;
+      throw new AntiphonError("ANT_CONTRACT_INVALID", detail, { data: { path: "Last-Event-ID" } });
+    }
+    return async function* (signal) {
+      void work.start(sessionId);
+      const looking = setInterval(() => void work.start(sessionId), limits.sessionClaimMs);
+      try {
+        for await (const entry of store.follow(sessionId, after + 1, signal))
+          yield* eventsFor([entry], after, agent);
+      } finally {
+        clearInterval(looking);
+      }
+    };
   }
 
   /** The stored bytes of one of the session's artifacts. @throws AntiphonError ANT_BLOB_MISSING */

@@ -39,14 +39,11 @@ export function pendingCommands(entries: readonly SessionEntry[]): PendingComman
   );
 }
 
-const DECISIONS: readonly SessionEvent["event"][] = ["CommandAccepted", "CommandRejected", "Throttled"];
-
 /** Whether the `i`-th event that answers a command is recorded, or no longer needed because the command is completed. */
 export function isTold(entries: readonly SessionEntry[], commandId: string, i: number): boolean {
   if (completionOf(entries, commandId) !== null) return true;
-  const told = entries.filter(
-    ({ event }) => event.correlation.commandId === commandId && !DECISIONS.includes(event.event),
-  );
+  const accepted = entries.findIndex(({ command }) => command?.commandId === commandId);
+  const told = entries.slice(accepted + 1).filter(({ event }) => event.correlation.commandId === commandId);
   return told.length > i;
 }
 

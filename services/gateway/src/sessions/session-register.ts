@@ -1,7 +1,6 @@
 // The log of a session: a row of registers that are written once. Register 0 is its configuration, each later one an event.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {
-  BlobRef,
   Command,
   Correlation,
   PolicyConfig,
@@ -9,8 +8,8 @@ import type {
   SessionConfig,
   SessionEntry,
   SessionEvent,
-  SessionWorkspace,
 } from "@antiphon/contracts";
+import type { Said } from "./said.ts";
 
 export interface SessionLog {
   readonly config: SessionConfig;
@@ -21,18 +20,14 @@ export interface SessionStore {
   /** False: the register is already written. */
   write(sessionId: string, register: number, document: SessionConfig | SessionEntry): Promise<boolean>;
   read(sessionId: string): Promise<SessionLog | null>;
+  /** The entries of this register and later, as they are written; at least 1. */
+  follow(sessionId: string, from: number, signal: AbortSignal): AsyncIterable<SessionEntry>;
   /** Turns at carrying out a command, oldest first. `command`: a token made from its id. */
   claims(sessionId: string, command: string): Promise<readonly SessionClaim[]>;
   /** False: turn `n` is taken. */
   claim(sessionId: string, command: string, n: number, claim: SessionClaim): Promise<boolean>;
   policies(): Promise<PolicyConfig>;
 }
-
-/** An event without its sequence and time, and what its entry holds besides. */
-export type Said = Pick<SessionEvent, "event" | "payload"> & {
-  readonly workspace?: SessionWorkspace | null;
-  readonly artifact?: BlobRef;
-};
 
 /** The command that an acceptance is about, and its sender. */
 interface Accepted {

@@ -15,6 +15,7 @@ declare module "fastify" {
 
 /** Declared routes that such a token may call. */
 const IN_SCOPE: ReadonlySet<string> = new Set([
+  "GET /sessions/:id",
   "POST /sessions/:id/commands",
   "GET /sessions/:id/events",
   "GET /sessions/:id/artifacts/:name",

@@ -11,8 +11,8 @@ import {
   subjects,
   validate,
 } from "@antiphon/contracts";
-import type { PolicyConfig, SessionClaim, SessionConfig } from "@antiphon/contracts";
-import { openKv } from "@antiphon/runtime";
+import type { PolicyConfig, SessionClaim, SessionConfig, SessionEntry } from "@antiphon/contracts";
+import { openKv, tail } from "@antiphon/runtime";
 import { headerLines } from "@antiphon/runtime/nats/wire-headers";
 import type { Bus } from "@antiphon/runtime";
 import type { SessionLog, SessionStore } from "./session-register.ts";
@@ -22,6 +22,8 @@ import { within } from "../http/deadline.ts";
 
 const STREAM = "ANT_SESSIONS";
 const DEADLINE_MS = 2_500;
+/** Registers that a follower reads at once. */
+const PAGE = 32;
 
 /** `builtIn`: the policies used when an operator has stored none. */
 export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): SessionStore {
@@ -31,6 +33,19 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
     write(sessionId, register, document) {
       const schema = register === 0 ? "SessionConfig.v1.3" : "SessionEntry.v1";
       return writeOnce(bus, subjects.session(sessionId, register), schema, document);
+    },
+    follow(sessionId, from, signal) {
+      const readFrom = async (first: number): Promise<SessionEntry[]> => {
+        const wanted = Array.from({ length: PAGE }, (_, i) => subjects.session(sessionId, first + i));
+        const messages = await within(DEADLINE_MS, bus.reader.multiLast(STREAM, wanted));
+        return messages.map(({ data }) => decode(data) as SessionEntry);
+      };
+      const sequenceOf = ({ event }: SessionEntry): number => event.sequence;
+      return tail(
+        bus,
+        { subject: subjects.sessionAll(sessionId), readFrom, sequenceOf },
+        { fromSeq: from, signal },
+      );
     },
     claim: (sessionId, command, n, claim) =>
       writeOnce(bus, subjects.sessionClaim(sessionId, command, n), "SessionClaim.v1", claim),

@@ -5,7 +5,8 @@ import type { SessionEntry } from "@antiphon/contracts";
 import type { CommandClaims } from "./command-claim.ts";
 import type { CommandExecutor } from "./command-executor.ts";
 import { isTold, pendingCommands, type PendingCommand } from "./session-log.ts";
-import type { Said, SessionRegister } from "./session-register.ts";
+import type { Said } from "./said.ts";
+import type { SessionRegister } from "./session-register.ts";
 
 interface Parts {
   readonly register: SessionRegister;

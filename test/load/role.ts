@@ -38,7 +38,7 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
   associate: (context) => {
     const settings = { associate: context.node, slots, cacheDir: "", sandboxPatienceMs: 30_000 };
     const ports = { ...portsOf(context, settings), sandbox: inProcessSandbox(), trees: inProcessTrees() };
-    const consumption = associateOver(context, settings, ports);
+    const consumption = associateOver(context, settings, ports, openSigningKey(null));
     return Promise.resolve({ drain: () => consumption.drain() });
   },
 };

@@ -7,20 +7,9 @@
  *     its digest for this purpose; a signature of anything else, or one that cannot be parsed, does not count.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
-import { Type, type Static } from "typebox";
-import { closed } from "../shapes/shape.ts";
+import { DirectorKey } from "../shapes/director-key.ts";
 
-export const DirectorKey = closed(
-  {
-    kty: Type.Literal("OKP"),
-    crv: Type.Literal("Ed25519"),
-    x: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$", description: "The public key, base64url." }),
-    kid: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$", description: "RFC 7638 thumbprint of the key." }),
-    use: Type.Literal("sig"),
-  },
-  { description: "Public half of a Director's signing key, as a JSON Web Key (RFC 8037)." },
-);
-export type DirectorKey = Static<typeof DirectorKey>;
+export { DirectorKey };
 
 export type RecordSignature = { kid: string; value: string };
 

@@ -1,4 +1,4 @@
-import type { BlobRef, ClaimBody, NewRecord, ResultBody, RunOptions } from "../index.ts";
+import type { BlobRef, ClaimBody, DirectorKey, NewRecord, ResultBody, RunOptions } from "../index.ts";
 import { digestOf } from "../index.ts";
 
 /** Minimal valid records for tests of code that carries bodies without reading them. */
@@ -154,8 +154,14 @@ export function closedRecord(
   });
 }
 
-export function claimRecord(runId: string, taskId: string, epoch: number, associate: string): NewRecord {
-  const body: ClaimBody = { associate, incarnation: "one" };
+export function claimRecord(
+  runId: string,
+  taskId: string,
+  epoch: number,
+  associate: string,
+  reporter?: DirectorKey,
+): NewRecord {
+  const body: ClaimBody = { associate, incarnation: "one", ...(reporter === undefined ? {} : { reporter }) };
   return record("claim", runId, taskId, epoch, body);
 }
 

@@ -93,7 +93,11 @@ export class FaultMap {
   }
 
   forged(message: Held, found: string): void {
-    this.#add("forged", message, { expected: "a decision signed by a trusted Director", found });
+    const isReport = message.address?.type === "result";
+    const expected = isReport
+      ? "a report signed by the Associate that claimed the attempt"
+      : "a decision signed by a trusted Director";
+    this.#add("forged", message, { expected, found });
   }
 
   sealBroken(closed: Held, seal: string, records: number): void {

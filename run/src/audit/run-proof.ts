@@ -15,6 +15,7 @@ import { FaultMap } from "./fault-map.ts";
 import { impliedRecords, registerKey, type Implied } from "./implied-records.ts";
 import { held, type Held, type RunMaterial } from "@antiphon/contracts/stored/run-material";
 import type { JournalFault } from "./journal-fault.ts";
+import { reportDoubts } from "./reporters.ts";
 import { sealFits } from "@antiphon/contracts/stored/seal";
 
 export interface Trust {
@@ -220,7 +221,7 @@ function digestsOf({ digest, claimed }: Held, named: string | undefined): string
 }
 
 /**
- * Reports decisions without a trusted signature and returns those that are not part of the run: no service folded
+ * Reports decisions without a trusted signature and foreign reports of an attempt, and returns those that are not part of the run: no service folded
  * them, so they cause no other fault. A decision that another record names as its cause was folded once. It was changed
  * since, or this check trusts other keys than the services do, so it stays part of the run.
  */
@@ -232,13 +233,15 @@ function forgeries(
   const causes = messages.flatMap(({ record }) => (record === null ? [] : (record.cause?.seq ?? [])));
   const named = new Set(causes);
   const forged = new Set<Held>();
+  const reportDoubt = reportDoubts(messages);
   for (const message of messages) {
     const { address, signature, digest, claimed, problem, seq } = message;
-    if (!isDecision(address)) continue;
-    const why = doubt(signature, digest);
+    const doubtOf = (under: string): string | null =>
+      isDecision(address) ? doubt(signature, under) : reportDoubt(message, under);
+    const why = doubtOf(digest);
     if (why === null) continue;
     // Signatures cover the digest. A damaged payload under a good signature is reported as damaged, not as forged.
-    const wasSigned = problem !== null && claimed !== "" && doubt(signature, claimed) === null;
+    const wasSigned = problem !== null && claimed !== "" && doubtOf(claimed) === null;
     if (wasSigned && named.has(seq)) continue;
     faults.forged(message, why);
     if (!named.has(seq)) forged.add(message);

@@ -1,4 +1,4 @@
-import { HEADERS, SIGNED_TYPES, parseJournalSubject } from "@antiphon/contracts";
+import { HEADERS, digestOf, parseJournalSubject } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { Generations } from "../process/generations.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
@@ -6,9 +6,11 @@ import type { StoredMessage } from "../nats/direct-reader.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
 import { forgedError, placeOf } from "./record-reader.ts";
+import { judgeReport, type FirstClaim, type Judgement } from "./reporters.ts";
 
 /**
- * Decisions that no trusted Director signed, and how readers and writers of the journal pass over them.
+ * Decisions that no trusted Director signed, and reports of an attempt by others than its holder (reporters.ts); how readers
+ * and writers of the journal pass over them.
  *
  * Anyone who may publish to NATS can write on the subject of a decision, before or after the Director does. The server
  * keeps both messages. The register of a decision is therefore the first message on its subject with a trusted
@@ -21,6 +23,8 @@ import { forgedError, placeOf } from "./record-reader.ts";
 export class ForgedDecisions {
   /** Exported as `antiphon_forged_decisions_total`. */
   total = 0;
+  /** The claims that count, by result. */
+  readonly claims = new Generations<FirstClaim>(10_000);
   private readonly told = new Generations<true>(10_000);
   private readonly log: Logger | undefined;
 
@@ -49,32 +53,47 @@ export async function believedOf(
   stream: string,
   messages: readonly StoredMessage[],
 ): Promise<StoredMessage[]> {
-  const kept: StoredMessage[] = [];
+  const kept = new Map<number, StoredMessage>();
+  const keep = (message: StoredMessage | null): unknown => message !== null && kept.set(message.seq, message);
   const hiding = new Set<string>();
-  for (const message of messages) {
-    const why = bus.records.doubt(message);
-    if (why === null || isDamaged(bus, message, messages))
-      kept.push(message); // runtime/J14
+  const judgements = await Promise.all(messages.map((message) => judge(bus, stream, message)));
+  const claims = new Map(judgements.flatMap(({ claim }) => (claim === null ? [] : [[claim.subject, claim]])));
+  for (const [i, message] of messages.entries()) {
+    const { doubt = null, mayHide = false } = judgements[i] ?? {};
+    if (doubt === null)
+      keep(mayHide || isLater(message, claims) ? await standing(bus, stream, message) : message);
+    else if (await isDamaged(bus, stream, message, messages))
+      keep(message); // runtime/J14
     else {
-      bus.forged.alarm(message, why, stream);
+      bus.forged.alarm(message, doubt, stream);
       hiding.add(message.subject);
     }
   }
-  if (hiding.size === 0) return kept;
-  for (const { subject } of kept) hiding.delete(subject);
-  for (const subject of hiding) {
-    const hidden = await firstBelieved(bus, stream, subject);
-    if (hidden !== null) kept.push(hidden);
-  }
-  return kept.sort((a, b) => a.seq - b.seq);
+  for (const { subject } of kept.values()) hiding.delete(subject);
+  for (const subject of hiding) keep(await firstBelieved(bus, stream, subject));
+  return [...kept.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Whether a claim was written over the one that counts. */
+function isLater(message: StoredMessage, claims: ReadonlyMap<string, FirstClaim>): boolean {
+  const claim = claims.get(message.subject);
+  return claim !== undefined && claim.seq !== message.seq && claim.digest !== digestOf(message.data);
+}
+
+/** The first message that counts on the register of one that counts as well (runtime/J15). */
+async function standing(bus: Bus, stream: string, message: StoredMessage): Promise<StoredMessage> {
+  const first = (await firstBelieved(bus, stream, message.subject)) ?? message;
+  if (first.seq !== message.seq) bus.forged.alarm(message, "its register holds an earlier record", stream);
+  return first;
 }
 
 /** The genuine message of one register, or null if it has none. */
 export async function believedLast(bus: Bus, stream: string, subject: string): Promise<StoredMessage | null> {
   const message = await bus.reader.last(stream, subject);
-  const why = message === null ? null : bus.records.doubt(message);
-  if (message === null || why === null) return message;
-  bus.forged.alarm(message, why, stream);
+  if (message === null) return null;
+  const { doubt, mayHide } = await judge(bus, stream, message);
+  if (doubt === null) return mayHide ? standing(bus, stream, message) : message;
+  bus.forged.alarm(message, doubt, stream);
   return firstBelieved(bus, stream, subject);
 }
 
@@ -87,9 +106,9 @@ export async function forgedUpTo(bus: Bus, stream: string, filter: string, after
   for (let seq = after + 1; ;) {
     const page = await bus.reader.next(stream, { filter, seq, batch: PAGE });
     for (const message of page.messages) {
-      const why = isDecision(message.subject) ? bus.records.doubt(message) : null;
-      if (why === null) return 0;
-      bus.forged.alarm(message, why, stream);
+      const { doubt } = await judge(bus, stream, message);
+      if (doubt === null) return 0;
+      bus.forged.alarm(message, doubt, stream);
       last = message.seq;
     }
     if (page.messages.length === 0 || page.pending === 0) return last;
@@ -109,9 +128,9 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
   for (let seq = 1; ;) {
     const page = await bus.reader.next(stream, { filter: subject, seq, batch: PAGE });
     for (const message of page.messages) {
-      const why = bus.records.doubt(message);
-      if (why === null) return message;
-      bus.forged.alarm(message, why, stream);
+      const { doubt } = await judge(bus, stream, message);
+      if (doubt === null) return message;
+      bus.forged.alarm(message, doubt, stream);
     }
     const last = page.messages.at(-1);
     if (last === undefined || page.pending === 0) return null;
@@ -124,15 +143,34 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
  * of the run names the genuine one as its cause, by sequence and signed digest. A run with a damaged record cannot be
  * read.
  */
-function isDamaged(bus: Bus, message: StoredMessage, run: readonly StoredMessage[]): boolean {
+async function isDamaged(
+  bus: Bus,
+  stream: string,
+  message: StoredMessage,
+  run: readonly StoredMessage[],
+): Promise<boolean> {
   const claimed = message.header(HEADERS.digest);
-  if (claimed === "" || bus.records.doubtOf(message.header(HEADERS.signature), claimed) !== null)
+  const signature = message.header(HEADERS.signature);
+  if (claimed === "" || signature === "" || (await doubtOf(bus, stream, message, claimed)) !== null)
     return false;
   const name = `${placeOf(message).seq}:${claimed}`;
   return run.some((other) => other.header(HEADERS.cause) === name);
 }
 
-const isDecision = (subject: string): boolean => {
-  const type = parseJournalSubject(subject)?.type;
-  return type !== undefined && SIGNED_TYPES.includes(type);
-};
+async function judge(bus: Bus, stream: string, message: StoredMessage): Promise<Judgement> {
+  if (isResult(message)) return judgeReport(bus, stream, message);
+  return { doubt: bus.records.doubt(message), claim: null, mayHide: false };
+}
+
+/** The doubt about a message if its payload had the digest that it claims. */
+async function doubtOf(
+  bus: Bus,
+  stream: string,
+  message: StoredMessage,
+  digest: string,
+): Promise<string | null> {
+  if (isResult(message)) return (await judgeReport(bus, stream, message, digest)).doubt;
+  return bus.records.doubtOf(message.header(HEADERS.signature), digest);
+}
+
+const isResult = ({ subject }: StoredMessage): boolean => parseJournalSubject(subject)?.type === "result";

@@ -103,6 +103,8 @@ export interface JournalOptions {
   clock?: Clock;
   /** Signs the records of SIGNED_TYPES. Only Directors have a key. */
   key?: SigningKey;
+  /** Signs the results of its own attempts. Only Associates have one. */
+  reporter?: SigningKey;
 }
 
 export function openJournal(bus: Bus, options: JournalOptions = {}): Journal {
@@ -114,14 +116,16 @@ class JetStreamJournal implements Journal {
   private readonly log: Logger | null;
   private readonly clock: Clock;
   private readonly key: SigningKey | null;
+  private readonly reporter: SigningKey | null;
   private readonly history: RunHistory;
   private readonly over: ClosedRuns;
 
-  constructor(bus: Bus, { log, clock, key }: JournalOptions) {
+  constructor(bus: Bus, { log, clock, key, reporter }: JournalOptions) {
     this.bus = bus;
     this.log = log ?? null;
     this.clock = clock ?? systemClock;
     this.key = key ?? null;
+    this.reporter = reporter ?? null;
     this.history = new RunHistory(bus);
     this.over = new ClosedRuns(bus);
   }
@@ -172,7 +176,8 @@ class JetStreamJournal implements Journal {
     const traceparent = given ?? traces.headerOf(record);
     const subject = subjects.journal(record, this.bus.partitions);
     const stream = this.streamOf(record.runId);
-    return { ...messageOf(record, { key: this.key, traceparent }), subject, stream, traceparent };
+    const { key, reporter } = this;
+    return { ...messageOf(record, { key, reporter, traceparent }), subject, stream, traceparent };
   }
 
   /** Null: the run has newer records. `last`: the last sequence if only forged messages follow `after`. */
@@ -204,7 +209,7 @@ class JetStreamJournal implements Journal {
       signal,
     );
     if (result.kind === "ok") {
-      this.bus.records.remember(digest, out.signature);
+      this.bus.records.remember(digest, envelope.type === "result" ? null : out.signature);
       if (envelope.type === "closed") this.over.add(envelope.runId);
       const signature = out.signature === null ? {} : { signature: out.signature };
       const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.clock.now()), subject };

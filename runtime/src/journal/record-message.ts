@@ -17,17 +17,22 @@ export interface RecordMessage {
 interface Wording {
   /** Signs the records of SIGNED_TYPES. */
   readonly key: SigningKey | null;
+  /** Signs the results of this process's own attempts (reporters.ts). */
+  readonly reporter?: SigningKey | null;
   readonly traceparent?: string | undefined;
 }
 
-export function messageOf(record: NewRecord, { key, traceparent }: Wording): RecordMessage {
+export function messageOf(record: NewRecord, { key, reporter = null, traceparent }: Wording): RecordMessage {
   const envelope: Envelope = { v: 1, ...record };
   const payload = encode(envelope);
   const digest = digestOf(payload);
-  const signature = key !== null && SIGNED_TYPES.includes(record.type) ? signRecord(key, digest) : null;
+  const signer = SIGNED_TYPES.includes(record.type) ? key : isReport(record) ? reporter : null;
+  const signature = signer === null ? null : signRecord(signer, digest);
   const headers = linesOf(record, digest, traceparent, signature);
   return { envelope, payload, digest, headers, signature };
 }
+
+const isReport = (record: NewRecord): boolean => record.type === "result" && record.body.kind !== "lapsed";
 
 function linesOf(
   record: NewRecord,

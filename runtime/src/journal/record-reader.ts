@@ -1,12 +1,15 @@
-import type { JournalAddress, StoredRecord } from "@antiphon/contracts";
+import type { DirectorKey, JournalAddress, StoredRecord } from "@antiphon/contracts";
 import {
   AntiphonError,
   HEADERS,
   SIGNED_TYPES,
   decode,
   digestOf,
+  isNewerJournalSubject,
   isRecordAt,
   parseJournalSubject,
+  parseSignature,
+  trustIn,
   validateShape,
 } from "@antiphon/contracts";
 import { Generations } from "../process/generations.ts";
@@ -45,6 +48,8 @@ export class RecordReader {
   readonly traces = new RunTraces();
   /** The signature under which a digest was believed. */
   private readonly believed = new Generations<string>(rememberedDigests);
+  /** The signature under which a digest was found to be reported. Apart from decisions: anybody can make such a key. */
+  private readonly reported = new Generations<string>(rememberedDigests);
   private readonly right = new Generations<true>(rememberedDigests);
   private readonly decoded = new Generations<StoredRecord>(keptRecords);
 
@@ -67,11 +72,21 @@ export class RecordReader {
     return why;
   }
 
+  /** Why this key did not sign a report of this digest; null if it did. */
+  reportDoubt(key: DirectorKey, signature: string, digest: string): string | null {
+    if (parseSignature(signature)?.kid !== key.kid)
+      return "the Associate that claimed the attempt did not sign it";
+    if (this.reported.get(digest) === signature) return null;
+    const why = trustIn([key])(signature, digest);
+    if (why === null) this.reported.set(digest, signature);
+    return why;
+  }
+
   read(message: RecordMessage): StoredRecord {
     const { subject, data } = message;
     const digest = digestOf(data);
     const address = parseJournalSubject(subject);
-    if (address === null) throw corrupt(message, "not a journal subject");
+    if (address === null) throw unaddressed(message);
     const claimed = message.header(HEADERS.digest);
     if (SIGNED_TYPES.includes(address.type)) this.requireBelief(message, digest, claimed); // runtime/J14
     if (claimed !== "" && claimed !== digest) throw corrupt(message, "payload does not match its digest"); // runtime/J3
@@ -115,7 +130,10 @@ export class RecordReader {
   }
 }
 
-/** Field by field: spreading an object that the decoder made costs as much as decoding it. */
+/**
+ * Field by field: spreading an object that the decoder made costs as much as decoding it. The envelope never gains a field,
+ * because every reader computes the signed digest from these; a newer writer adds fields to the body.
+ */
 function storedAt(message: RecordMessage, record: StoredRecord, digest: string): StoredRecord {
   const { v, type, runId, taskId, epoch, cause, body } = record;
   const { seq, at } = placeOf(message);
@@ -173,6 +191,12 @@ export function forgedError({ subject, seq }: { subject: string; seq: number }, 
   return new AntiphonError("ANT_SIGNATURE_INVALID", `${subject} (seq ${seq}): ${why}`, {
     data: { subject, seq },
   });
+}
+
+/** A record type of a newer release is nothing wrong: a service of that release reads the record. */
+function unaddressed({ subject, seq }: { subject: string; seq: number }): AntiphonError {
+  if (!isNewerJournalSubject(subject)) return corrupt({ subject, seq }, "not a journal subject");
+  return new AntiphonError("ANT_JOURNAL_NEWER", `${subject} (seq ${seq})`, { data: { subject, seq } });
 }
 
 function corrupt({ subject, seq }: { subject: string; seq: number }, detail: string): AntiphonError {

@@ -1,4 +1,4 @@
-import type { NewRecord, StoredRecord } from "@antiphon/contracts";
+import type { DirectorKey, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { sealOf } from "@antiphon/contracts/stored/seal";
 import type { Journal } from "../journal/journal.ts";
 import {
@@ -13,11 +13,16 @@ import {
   verdictRecord,
 } from "@antiphon/contracts/testing/records";
 
-/** A run of one task from intent to `closed`, each record caused by the one before it, and sealed. */
-export async function finishRun(journal: Journal, runId: string, goal?: string): Promise<StoredRecord[]> {
+/** A run of one task from intent to `closed`, each record caused by the one before it, and sealed. `reporter`: named by its claim. */
+export async function finishRun(
+  journal: Journal,
+  runId: string,
+  goal?: string,
+  reporter?: DirectorKey,
+): Promise<StoredRecord[]> {
   const stored = await openRun(journal, runId, goal);
   const key = `${runId}.T-001.1`;
-  await say(journal, stored, claimRecord(runId, "T-001", 1, "as_one"));
+  await say(journal, stored, claimRecord(runId, "T-001", 1, "as_one", reporter));
   await say(journal, stored, resultRecord(runId, "T-001", 1, reportedBody("T-001", { status: "ok", key })));
   await say(journal, stored, verdictRecord(runId, "T-001", 1));
   await say(journal, stored, landingRecord(runId, "T-001", 1));

@@ -10,6 +10,7 @@ import { parseAckSubject } from "./ack-subject.ts";
 import { Generations } from "../process/generations.ts";
 import { storeLetter } from "./dead-letters.ts";
 import { Heartbeats } from "./heartbeats.ts";
+import { judgeReport } from "../journal/reporters.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
@@ -66,6 +67,8 @@ const retryPolicy = { baseMs: 500, capMs: 30_000 };
  * server counts deliberate retries in the same number, and an outage may cause any number of them.
  */
 const killerDeliveries = 100;
+/** A record of a newer release is left to a service of that release, which gets it at the next delivery. */
+const newerDelayMs = 1_000;
 /** At least this many returned deliveries are remembered. */
 const rememberedReturns = 10_000;
 
@@ -172,12 +175,16 @@ async function decide(
   if (signal.aborted) return { kind: "retry", delayMs: 0 }; // Arrived after shutdown; return it.
   const header = headersOf(message);
   const { deliveries, seq } = info;
+  const stored = { subject: message.subject, seq, at: new Date(info.atMs), data: message.data, header };
   let record: StoredRecord;
   try {
-    const { subject, data } = message;
-    record = bus.records.read({ subject, seq, at: new Date(info.atMs), data, header });
+    record = bus.records.read(stored);
   } catch (error) {
     const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
+    if (code === "ANT_JOURNAL_NEWER") {
+      log.warn({ subject: message.subject, seq, code, delayMs: newerDelayMs }, "left to a newer service");
+      return { kind: "retry", delayMs: newerDelayMs, code };
+    }
     log.error({ subject: message.subject, seq, code, detail }, "unreadable record");
     return { kind: "terminal", code, detail };
   }
@@ -198,6 +205,11 @@ async function decide(
     }; // runtime/J5
   }
   try {
+    const { doubt } = await judgeReport(bus, info.stream, stored);
+    if (doubt !== null) {
+      bus.forged.alarm(stored, doubt, info.stream); // runtime/J15
+      return { kind: "done" };
+    }
     const outcome = await traced(bus, options, { record, deliveries, signal });
     if (outcome.kind === "retry")
       log.info({ ...at, code: outcome.code, delayMs: outcome.delayMs }, "will retry");

@@ -3,7 +3,7 @@
  * the ports; settlement.ts handles one dispatch, and work.ts does the work.
  */
 import { BUCKETS, subjects } from "@antiphon/contracts";
-import type { AttemptReplayEvent, AttemptReplayRequest, StoredRecord } from "@antiphon/contracts";
+import type { ClaimBody, AttemptReplayEvent, AttemptReplayRequest, StoredRecord } from "@antiphon/contracts";
 import {
   consume,
   listen,
@@ -11,6 +11,7 @@ import {
   openBlobs,
   openJournal,
   openKv,
+  openSigningKey,
   requeueing,
   sandboxClient,
   serveRpcStream,
@@ -19,7 +20,7 @@ import {
   tell,
   uniqueId,
 } from "@antiphon/runtime";
-import type { Bus, Consumption, Delivery, Logger, Meter, Outcome } from "@antiphon/runtime";
+import type { Bus, Consumption, Delivery, Logger, Meter, Outcome, SigningKey } from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
 import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { overlays } from "./attempt/overlays.ts";
@@ -50,7 +51,7 @@ export interface AssociateContext {
 export function startAssociate(context: AssociateContext, settings: AssociateSettings): Consumption {
   const shared = portsOf(context, settings);
   serveReplays(context, settings, shared);
-  return associateOver(context, settings, shared);
+  return associateOver(context, settings, shared, openSigningKey(null));
 }
 
 /** Replays are requests, and no work of the journal. */
@@ -78,20 +79,22 @@ function serveReplays(
 /** The ports that all attempts share; progress belongs to one attempt. */
 export type SharedPorts = Omit<AttemptPorts, "progress">;
 
-/** The Associate with the given ports. */
+/** The Associate with the given ports. `reporter`: its claims name this key and its results bear its signature. */
 export function associateOver(
   context: AssociateContext,
   settings: AssociateSettings,
   shared: SharedPorts,
+  reporter: SigningKey | null,
 ): Consumption {
   const { bus, log, signal } = context;
-  const journal = openJournal(bus, { log });
+  const journal = openJournal(bus, reporter === null ? { log } : { log, reporter });
   const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
     ...shared,
     progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
   });
-  const identity = { associate: settings.associate, incarnation: uniqueId() };
+  const key = reporter === null ? {} : { reporter: reporter.jwk };
+  const identity: ClaimBody = { associate: settings.associate, incarnation: uniqueId(), ...key };
   const inTurn = oneAtATime();
 
   const handle = async (delivery: Delivery): Promise<Outcome> => {

@@ -14,13 +14,17 @@ import {
 import type { Bus, Journal } from "@antiphon/runtime";
 import { finishRun, openRun } from "@antiphon/runtime/testing/finished-run";
 import {
+  claimRecord,
   closedRecord,
   dispatchRecord,
   intentRecord,
   landingRecord,
+  reportedBody,
+  resultRecord,
   verdictRecord,
 } from "@antiphon/contracts/testing/records";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { signRecord } from "../../../runtime/src/process/signing-key.ts";
 import { startNats, type NatsServer } from "../../support/nats.ts";
 import { journalMessages, publishRaw } from "../../support/planted-journal.ts";
 
@@ -135,6 +139,70 @@ test("the doctor names each forged decision of a run by register and sequence, a
     [1, 2, 3].map((n) => ["forged", "ANT_SIGNATURE_INVALID", last + n]),
   );
   expect(closed).toBe(true);
+});
+
+test("runtime/J15: foreign reports and later claims stay out of a run that is checked and archived, and are removed before it is restored", async () => {
+  const holder = openSigningKey(null);
+  const rogue = openSigningKey(null);
+  const reporting = openJournal(await nats.connect({ trust }), { key, reporter: holder });
+  const stored = await finishRun(reporting, "run_held", undefined, holder.jwk);
+  const last = stored.at(-1)?.seq ?? 0;
+  const before = await reader.read("run_held");
+  expect(before.map(({ seq }) => seq)).toEqual(stored.map(({ seq }) => seq));
+  const claim = claimRecord("run_held", "T-001", 1, "as_rogue", rogue.jwk);
+  const report = resultRecord("run_held", "T-001", 1, reportedBody("T-001", { status: "ok", key: "forged" }));
+  const signature = signRecord(rogue, digestOf(encode({ v: 1, ...report })));
+  await forge(claim);
+  await forge(report, { [HEADERS.signature]: signature });
+  expect(await reader.read("run_held")).toEqual(before);
+
+  const { messages, ...rest } = await openJournalAudit(bus).run("run_held");
+  const records = messages.map((message) => rawRecord(message, message.storedSeq));
+  const material = { runId: "run_held", records, view: null, ...rest };
+  const { faults } = proveRun(material, { doubt: trust.doubt, partitions: 1 });
+  expect(faults.map(({ kind, seq }) => [kind, seq])).toEqual([
+    ["twice", last + 1],
+    ["forged", last + 2],
+  ]);
+
+  const archive = openRunArchive(bus, journal);
+  const packed = await archive.pack(["run_held"], new Date(Date.now() + 60_000));
+  expect(packed.refused).toEqual([]);
+  await archive.purge(await archive.record(packed));
+  const fresh = async (): Promise<Journal> => openJournal(await nats.connect({ trust }));
+  const same = await fresh();
+  expect(await same.read("run_held")).toEqual(before);
+  const restore = openRunRestore(await nats.connect({ trust }), journal);
+  await expect(restore.restore("run_held", "test")).rejects.toMatchObject({ code: "ANT_JOURNAL_CONFLICT" });
+  expect(await same.read("run_held")).toEqual(before);
+  for (const seq of [last + 1, last + 2]) await bus.jsm.streams.deleteMessage(journalStream(0), seq);
+  await restore.restore("run_held", "test");
+  for (const one of [same, await fresh()]) expect(await one.read("run_held")).toEqual(before);
+});
+
+test("runtime/J15: a report that was damaged is no forgery: its run is unreadable", async () => {
+  const holder = openSigningKey(null);
+  const reporting = openJournal(bus, { key, reporter: holder });
+  await finishRun(reporting, "run_spoiled", undefined, holder.jwk);
+  const source = (await journalMessages(bus)).filter(({ subject }) => subject.includes(".run_spoiled."));
+  const other = await startNats();
+  try {
+    const there = await other.connect({ trust });
+    await provision(there);
+    await publishRaw(
+      there,
+      source.map((message) => ({
+        ...message,
+        headers: { ...message.headers, [HEADERS.restored]: `${message.seq}:${new Date(0).toISOString()}` },
+        data: message.subject.includes(".result.") ? message.data.with(40, 0) : message.data,
+      })),
+    );
+    await expect(openJournal(there).read("run_spoiled")).rejects.toMatchObject({
+      code: "ANT_JOURNAL_CORRUPT",
+    });
+  } finally {
+    await other.close();
+  }
 });
 
 test("runtime/J14: a genuine decision that was damaged is no forgery: its run is unreadable and nothing replaces it", async () => {

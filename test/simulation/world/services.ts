@@ -1,6 +1,6 @@
 /** The services of the product over the simulated connection: wired as in their `wiring.ts`, with simulated IO. */
-import { createHash } from "node:crypto";
-import { BUCKETS } from "@antiphon/contracts";
+import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { BUCKETS, thumbprintOf } from "@antiphon/contracts";
 import { busOver } from "../../../runtime/src/nats/bus.ts";
 import { RecordReader } from "../../../runtime/src/journal/record-reader.ts";
 import { openKv, sandboxClient, uniqueId, unsafeTrust } from "../../../runtime/src/index.ts";
@@ -86,6 +86,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
           files: blobsOf(node, world),
           recorded: blobsOf(node, world),
         }),
+        reporterOf(node),
       );
       return;
     case "gateway": {
@@ -126,6 +127,23 @@ const QUICK_KEY: SigningKey = {
   jwk: { kty: "OKP", crv: "Ed25519", x: "c2lt", kid: "sim", use: "sig" },
   sign: (bytes) => createHash("sha512").update(bytes).digest(),
 };
+
+const PKCS8_ED25519 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** A key of the process's own, as an Associate makes one at its start; from its name, so that a seed gives the same world. */
+function reporterOf({ name }: SimNode): SigningKey {
+  const seed = createHash("sha256").update(name).digest();
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8_ED25519, seed]),
+    format: "der",
+    type: "pkcs8",
+  });
+  const { x = "" } = createPublicKey(key).export({ format: "jwk" });
+  return {
+    jwk: { kty: "OKP", crv: "Ed25519", x, kid: thumbprintOf(x), use: "sig" },
+    sign: (bytes) => sign(null, bytes, key),
+  };
+}
 
 function blobsOf(node: SimNode, { broker, files }: Surroundings): SimBlobs {
   return new SimBlobs(BUCKETS.evidenceFiles, files, node, () => broker.up);

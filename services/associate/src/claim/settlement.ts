@@ -10,7 +10,14 @@
  *     is recorded or the run is over, an attempt ends exactly once and is not lost when its Associate dies.
  */
 import { AntiphonError } from "@antiphon/contracts";
-import type { Cause, DispatchBody, NewRecord, ResultBody, StoredRecord } from "@antiphon/contracts";
+import type {
+  Cause,
+  ClaimBody,
+  DispatchBody,
+  NewRecord,
+  ResultBody,
+  StoredRecord,
+} from "@antiphon/contracts";
 import { onAbort } from "@antiphon/runtime";
 import type { AppendResult, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import type { AttemptEnd } from "../attempt/attempt-end.ts";
@@ -36,7 +43,7 @@ export interface Settling {
   readonly attempt: Attempt;
   readonly delivery: Delivery;
   readonly journal: Journal;
-  readonly identity: { readonly associate: string; readonly incarnation: string };
+  readonly identity: ClaimBody;
   readonly ports: AttemptPorts;
   readonly lookout: Lookout;
   readonly log: Logger;

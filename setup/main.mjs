@@ -11,7 +11,7 @@ import { ensureGit } from "./git-program.mjs";
 import { removeOwnCompiler } from "./go-program.mjs";
 import { ensureNatsServer } from "./nats-server.mjs";
 import { ensureNpmPackages } from "./npm-packages.mjs";
-import { ensureKubectl, ensureNatsCli } from "./operator-tools.mjs";
+import { ensureCompose, ensureKubectl, ensureNatsCli, ensurePromtool } from "./operator-tools.mjs";
 import { ensurePowerDisk } from "./power-disk.mjs";
 import { createReport } from "./report.mjs";
 import { ensureSandboxImage } from "./sandbox-image.mjs";
@@ -32,6 +32,8 @@ Installs everything that Antiphon needs on this machine, and skips what exists.
 options:
   --with-nats-cli  also the stock nats command line (built with Go)
   --with-kubectl   also kubectl
+  --with-promtool  also Prometheus' promtool
+  --with-compose   also Compose v2, which Debian 12 does not have
   --with-bubblewrap  also bubblewrap, for sandboxes without an engine (Debian/Ubuntu as root)
   --for-tests      all of these, ssh-keygen, ip, perlcritic, shellcheck, chromium, busybox, power-disk: everything for npm test
   --only-image     the docker engine and the sandbox image, nothing else
@@ -45,6 +47,8 @@ const OPTIONS = [
   "--only-image",
   "--with-nats-cli",
   "--with-kubectl",
+  "--with-promtool",
+  "--with-compose",
   "--with-bubblewrap",
   "--for-tests",
   "--json",
@@ -89,6 +93,8 @@ async function setUp(report, has) {
     engineAndImage(report),
     has("--with-bubblewrap", "--for-tests") ? report.step("bubblewrap", ensureBubblewrap) : null,
     has("--with-kubectl", "--for-tests") ? report.step("kubectl", ensureKubectl) : null,
+    has("--with-compose", "--for-tests") ? report.step("docker-compose", ensureCompose) : null,
+    has("--with-promtool", "--for-tests") ? report.step("promtool", ensurePromtool) : null,
     has("--for-tests") ? report.step("busybox", ensureBusybox) : null,
   ]);
 }

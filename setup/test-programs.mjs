@@ -1,7 +1,7 @@
 /**
  * Installs programs that only checks and tests use: ssh-keygen checks a commit's signature for git, ip makes network partitions,
  * perlcritic and shellcheck read the programs that run inside sandboxes, chromium shows the page, zsh and fish load the
- * completion scripts.
+ * completion scripts, openssl makes certificates.
  */
 import { run } from "./command.mjs";
 import { canInstall, installHostPackages } from "./host-packages.mjs";
@@ -10,6 +10,7 @@ import { StepFailure } from "./step-failure.mjs";
 /** Called in this way, each prints its usage and ends. */
 const PROGRAMS = [
   { program: "ssh-keygen", args: ["-?"], says: "usage: ssh-keygen", package: "openssh-client" },
+  { program: "openssl", args: ["version"], says: "OpenSSL", package: "openssl" },
   { program: "ip", args: ["-V"], says: "iproute2", package: "iproute2" },
   { program: "perlcritic", args: ["--version"], says: "1.", package: "libperl-critic-perl" },
   { program: "chromium", args: ["--version"], says: "Chromium", package: "chromium" },

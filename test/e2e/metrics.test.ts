@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { METRICS, METRIC_NAMES } from "@antiphon/contracts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { promtoolFaults } from "../support/promtool.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 const SERVICES = ["gateway", "router", "director", "associate-1", "sandbox-runner", "egress"];
@@ -54,6 +55,12 @@ async function valueOf(
 }
 
 describe("metrics", () => {
+  test("promtool finds every service's metrics named and described as Prometheus' conventions ask", async () => {
+    expect(promtoolFaults(["check", "metrics"], "# TYPE odd_ms counter\nodd_ms 1\n")).toContain("odd_ms");
+    for (const service of SERVICES)
+      expect(promtoolFaults(["check", "metrics"], await scrape(service)), service).toBe("");
+  });
+
   test("every service serves its version and its connection, and only metrics of the table", async () => {
     for (const service of SERVICES) {
       expect(await valueOf(service, "antiphon_bus_up"), service).toBe(1);

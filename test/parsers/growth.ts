@@ -33,7 +33,7 @@ export interface Fault {
 }
 
 const FIRST = 1024;
-const LARGEST = 256 * 1024;
+export const LARGEST = 256 * 1024;
 /** Shorter times are lost in noise. From here on, a step is measured again, or at four times the size. */
 const NOTICED_MS = 2;
 /** Steps shorter than this are harmless. */

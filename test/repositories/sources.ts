@@ -28,7 +28,7 @@ export function fetchRepository({ registry, release }: PublicRepository): string
   const work = mkdtempSync(join(tmpdir(), "antiphon-public-"));
   try {
     const target = join(work, "repository");
-    cpSync(FETCH[registry](release, work), target, { recursive: true, dereference: false });
+    cpSync(FETCH[registry](release, work), target, { recursive: true, verbatimSymlinks: true });
     call("chmod", ["-R", "u+w", target], work); // a module cache is read-only
     commit(target, "The release as it is");
     return target;

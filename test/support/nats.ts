@@ -47,6 +47,8 @@ export interface NatsServerOptions {
   storeDir?: string;
   /** Serves Go's profiles (`/debug/pprof`) on a free port of loopback. */
   profilePort?: number;
+  /** A `tls` block of its configuration, as text. */
+  tls?: string;
 }
 
 export function natsServerBinary(): string {
@@ -123,6 +125,7 @@ function serverConfig(dir: string, port: number, monitorPort: number, options: N
 listen: "127.0.0.1:${port}"
 http: "127.0.0.1:${monitorPort}"
 server_name: test
+${options.tls ?? ""}
 max_payload: 8MB
 ${options.profilePort === undefined ? "" : `prof_port: ${options.profilePort}`}
 jetstream { store_dir: "${options.storeDir ?? join(dir, "store")}", sync_interval: ${sync}${options.maxFileStore === undefined ? "" : `, max_file_store: ${options.maxFileStore}`} }

@@ -6,6 +6,7 @@
 // Promises:
 //   cli/C2 No child process outlives the supervisor: a stop waits until every child has exited, and because each child
 //     watches a stdin pipe that only the supervisor holds, each one also stops when the supervisor is killed.
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { ROLES } from "@antiphon/contracts/roles";
 import { authorization, childEnvironment } from "../config.ts";
@@ -154,6 +155,7 @@ export class Supervisor {
         childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
+    const sessionKey = randomBytes(32).toString("hex"); // Sessions outlive a restart of the gateway.
     const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
     const names = ROLES.flatMap((role) => (role === "associate" ? associates : [role]));
     const services = names.map((name, i) => {
@@ -167,6 +169,7 @@ export class Supervisor {
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...(role === "sandbox-runner" ? {} : RUNNER_ONLY),
+            ...(role === "gateway" ? { ANTIPHON_SESSION_KEY: sessionKey } : {}),
             ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
           }),
           signalGroup: false,

@@ -35,10 +35,22 @@ export class TextTooDeep extends Error {
  */
 export function yamlDocument(text: string, lines: LineCounter, maxDepth: number): Document.Parsed | null {
   const composer = new Composer({ merge: false, uniqueKeys: false, strict: true, version: "1.2" });
-  const [first = null, second] = composer.compose(tokensOf(text, lines, maxDepth), true, text.length);
+  const compose = () => [...composer.compose(tokensOf(text, lines, maxDepth), true, text.length)];
+  const [first = null, second] = withoutStacks(compose);
   if (first === null) return null;
   if (second !== undefined) throw new TextFault(second.range[0], "Source contains multiple documents");
   return first;
+}
+
+/** The package makes an error object for each fault of a text. With a stack each, 256 KiB of faults fill 250 MB. */
+function withoutStacks<T>(read: () => T): T {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return read();
+  } finally {
+    Error.stackTraceLimit = before;
+  }
 }
 
 /** A fault that the package does not report, or reports too slowly. */

@@ -132,6 +132,14 @@ export function parseJournalSubject(subject: string): (JournalAddress & { partit
     epoch: Number(epoch),
   };
 }
+/** Whether it would be a journal subject if a newer version had a record type of this name. */
+export function isNewerJournalSubject(subject: string): boolean {
+  const parts = subject.split(".");
+  const type = parts[4] ?? "";
+  if (isJournalType(type) || !TOKEN.test(type)) return false;
+  return parseJournalSubject(parts.with(4, JOURNAL_TYPES[0] ?? "").join(".")) !== null;
+}
+
 /** Whether a record belongs at its subject's address. */
 export function isRecordAt(record: StoredRecord, address: JournalAddress): boolean {
   return (

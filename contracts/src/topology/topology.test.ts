@@ -3,11 +3,24 @@ import { describe, expect, test } from "vitest";
 import { HEADERS } from "../wire/headers.ts";
 import { JOURNAL_TYPES, LEAF_TYPES } from "../journal/record.ts";
 import { LIMITS, limits } from "../limits.ts";
-import { CONSUMER_TYPES, journalStream, keys, TIMER_CONSUMER, TIMER_STREAM, topology } from "./topology.ts";
+import { digestOfJson } from "../wire/codec.ts";
+import {
+  CONSUMER_TYPES,
+  TIMER_CONSUMER,
+  TIMER_STREAM,
+  TOPOLOGY_VERSION,
+  journalStream,
+  keys,
+  topology,
+} from "./topology.ts";
 
 describe("topology", () => {
   test("streams, consumers and buckets are the ones that were agreed", () => {
     expect(topology).toMatchSnapshot();
+  });
+
+  test("its version is raised when it changes, because older services leave a newer table alone", () => {
+    expect({ version: TOPOLOGY_VERSION, digest: digestOfJson(topology) }).toMatchSnapshot();
   });
 
   test("contracts/C5: the journal is on disk and never drops an old record by itself", () => {

@@ -10,6 +10,12 @@ import { limits } from "../limits.ts";
 import { JOURNAL_PARTITIONS, subjects } from "./subjects.ts";
 import { timerSubjects } from "./timer.ts";
 
+/**
+ * Raised by each release that changes this table. It is stored on the server, so that a service of an older release
+ * neither undoes what a newer one has changed nor waits for it to be undone.
+ */
+export const TOPOLOGY_VERSION = 1;
+
 export type StreamSpec = {
   name: string;
   purpose: string;

@@ -28,6 +28,19 @@ describe("reading a stored record", () => {
     expect(record).toMatchObject({ seq: 7, type: "claim", body: { associate: "as_one", mood: "fine" } });
   });
 
+  it("a record type of a newer release is told apart from a subject that no release would write", () => {
+    const data = encode({ v: 1 });
+    const reading = (subject: string) => () =>
+      new RecordReader().read({ subject, seq: 7, at, data, header: () => "" });
+    expect(reading("antiphon.v1.run.0.annotation.run_a.-.0")).toThrow(
+      expect.objectContaining({ code: "ANT_JOURNAL_NEWER", disposition: "retry" }),
+    );
+    for (const odd of ["run.0.An-Note.run_a.-.0", "run.x.annotation.run_a.-.0", "run.0.annotation.run_a.-"])
+      expect(reading(`antiphon.v1.${odd}`), odd).toThrow(
+        expect.objectContaining({ code: "ANT_JOURNAL_CORRUPT" }),
+      );
+  });
+
   it("runtime/J3: a wrong shape is corruption, located by subject and sequence", () => {
     const wrong = message(intentRecord("run_a"), (document) => ({ ...document, body: { goal: 1 } }));
     expect(() => new RecordReader().read(wrong)).toThrow(

@@ -5,6 +5,7 @@ import {
   SIGNED_TYPES,
   decode,
   digestOf,
+  isNewerJournalSubject,
   isRecordAt,
   parseJournalSubject,
   parseSignature,
@@ -85,7 +86,7 @@ export class RecordReader {
     const { subject, data } = message;
     const digest = digestOf(data);
     const address = parseJournalSubject(subject);
-    if (address === null) throw corrupt(message, "not a journal subject");
+    if (address === null) throw unaddressed(message);
     const claimed = message.header(HEADERS.digest);
     if (SIGNED_TYPES.includes(address.type)) this.requireBelief(message, digest, claimed); // runtime/J14
     if (claimed !== "" && claimed !== digest) throw corrupt(message, "payload does not match its digest"); // runtime/J3
@@ -129,7 +130,10 @@ export class RecordReader {
   }
 }
 
-/** Field by field: spreading an object that the decoder made costs as much as decoding it. */
+/**
+ * Field by field: spreading an object that the decoder made costs as much as decoding it. The envelope never gains a field,
+ * because every reader computes the signed digest from these; a newer writer adds fields to the body.
+ */
 function storedAt(message: RecordMessage, record: StoredRecord, digest: string): StoredRecord {
   const { v, type, runId, taskId, epoch, cause, body } = record;
   const { seq, at } = placeOf(message);
@@ -187,6 +191,12 @@ export function forgedError({ subject, seq }: { subject: string; seq: number }, 
   return new AntiphonError("ANT_SIGNATURE_INVALID", `${subject} (seq ${seq}): ${why}`, {
     data: { subject, seq },
   });
+}
+
+/** A record type of a newer release is nothing wrong: a service of that release reads the record. */
+function unaddressed({ subject, seq }: { subject: string; seq: number }): AntiphonError {
+  if (!isNewerJournalSubject(subject)) return corrupt({ subject, seq }, "not a journal subject");
+  return new AntiphonError("ANT_JOURNAL_NEWER", `${subject} (seq ${seq})`, { data: { subject, seq } });
 }
 
 function corrupt({ subject, seq }: { subject: string; seq: number }, detail: string): AntiphonError {

@@ -16,6 +16,7 @@ import type { LanePort, Outgoing, PublisherLimits, PublisherStats } from "../pub
 import { Publisher, publisherDefaults } from "../publishing/publisher.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
 import { RecordReader } from "../journal/record-reader.ts";
+import { natsTls } from "./nats-tls.ts";
 import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
 import { StreamLeader } from "./stream-leader.ts";
@@ -47,6 +48,8 @@ export interface BusOptions {
   monitorUrl?: string;
   /** ANTIPHON_UNSAFE_DURABILITY: accept a server that acknowledges before it fsyncs. */
   unsafeDurability?: boolean;
+  /** PEM file with the authorities of the server's certificate; TLS is then demanded. */
+  ca?: string;
   token?: string;
   /** The NATS user of a service, in a deployment with users per role. */
   user?: NatsUser;
@@ -128,8 +131,10 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
 
 async function dial(options: BusOptions): Promise<NatsConnection> {
   let attempt = 0;
+  const servers = options.servers.split(",");
+  const tls = natsTls(servers, options.ca);
   const settings: NodeConnectionOptions = {
-    servers: options.servers.split(","),
+    servers,
     name: options.name,
     noAsyncTraces: true,
     timeout: options.connectTimeoutMs ?? 5000,
@@ -137,6 +142,7 @@ async function dial(options: BusOptions): Promise<NatsConnection> {
     pingInterval: 10_000,
     maxPingOut: 2,
     reconnectDelayHandler: () => backoffMs(attempt++, reconnectPolicy, Math.random()),
+    ...(tls === null ? {} : { tls }),
     ...(options.token === undefined ? {} : { token: options.token }),
     ...(options.user === undefined ? {} : { authenticator: nkeyAuthenticator(options.user.seed) }),
   };
@@ -147,10 +153,15 @@ async function dial(options: BusOptions): Promise<NatsConnection> {
     })();
     return nc;
   } catch (error) {
-    throw new AntiphonError("ANT_NATS_UNREACHABLE", `no NATS server answers at ${options.servers}`, {
-      data: { servers: options.servers },
-      cause: error,
-    });
+    const why = tls === null ? "" : `over TLS: ${error instanceof Error ? error.message : String(error)}`;
+    throw new AntiphonError(
+      "ANT_NATS_UNREACHABLE",
+      `no NATS server answers at ${options.servers} ${why}`.trim(),
+      {
+        data: { servers: options.servers },
+        cause: error,
+      },
+    );
   }
 }
 

@@ -7,6 +7,7 @@ describe("the configuration", () => {
       natsUrl: "nats://127.0.0.1:4222",
       deployment: {},
       natsMonitorUrl: null,
+      natsCa: null,
       natsToken: null,
       natsCreds: null,
       trustedKeysFile: null,

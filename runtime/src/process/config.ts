@@ -6,6 +6,11 @@ import type { Deployment } from "../topology/deployment.ts";
 export interface RuntimeConfig {
   /** ANTIPHON_NATS_URL: one URL or several, comma separated. */
   natsUrl: string;
+  /**
+   * ANTIPHON_NATS_CA: PEM file with the authorities that sign the certificates of the NATS servers. With it, or with a `tls:`
+   * URL, a connection without TLS is refused.
+   */
+  natsCa: string | null;
   /** ANTIPHON_NATS_MONITOR: monitoring endpoint(s), to learn the sync mode if the server does not tell it over NATS. */
   natsMonitorUrl: string | null;
   /** ANTIPHON_NATS_TOKEN: one token for all services, each of which may then do everything. */
@@ -48,6 +53,7 @@ export function readRuntimeConfig(
 ): RuntimeConfig {
   return {
     natsUrl: urls(env, "ANTIPHON_NATS_URL", ["nats:", "tls:", "ws:", "wss:"]) ?? "nats://127.0.0.1:4222",
+    natsCa: env["ANTIPHON_NATS_CA"] || null,
     natsMonitorUrl: urls(env, "ANTIPHON_NATS_MONITOR", ["http:", "https:"]),
     natsToken: env["ANTIPHON_NATS_TOKEN"] || null,
     natsCreds: env["ANTIPHON_NATS_CREDS"] || null,

@@ -21,6 +21,9 @@ export async function openMetrics(service: string): Promise<Metrics> {
   const registry: Registry = new client.Registry();
   registry.setDefaultLabels({ service });
   client.collectDefaultMetrics({ register: registry });
+  // Gauges with the ending of a counter; those without it have the same numbers by kind.
+  for (const what of ["handles", "requests", "resources"])
+    registry.removeSingleMetric(`nodejs_active_${what}_total`);
   const counters = new Map<CounterName, Counter>();
   const histograms = new Map<HistogramName, Histogram>();
 

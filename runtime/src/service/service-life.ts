@@ -90,6 +90,7 @@ export async function startService(
     trust,
     tracer,
     unsafeDurability: config.unsafeDurability,
+    ...(config.natsCa === null ? {} : { ca: config.natsCa }),
     ...(config.natsMonitorUrl === null ? {} : { monitorUrl: config.natsMonitorUrl }),
     ...credentialsOf(definition, config),
   });

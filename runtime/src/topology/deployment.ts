@@ -1,5 +1,11 @@
 import type { StreamConfig } from "@nats-io/jetstream";
-import { AntiphonError, JOURNAL_PARTITIONS, journalStream, limits } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  JOURNAL_PARTITIONS,
+  TOPOLOGY_VERSION,
+  journalStream,
+  limits,
+} from "@antiphon/contracts";
 
 /**
  * Deployment: the settings that all services of one installation have to agree on.
@@ -16,6 +22,13 @@ export interface Deployment {
 }
 
 const partitionsKey = "antiphon.partitions";
+const versionKey = "antiphon.topology";
+
+/** The version of the topology that the server has; 0 if it was provisioned before versions were stored. */
+export function topologyVersionOf(first: Partial<StreamConfig>): number {
+  const version = Number(first.metadata?.[versionKey] ?? 0);
+  return Number.isInteger(version) ? version : 0;
+}
 
 /** Combines this process's settings with those of the first journal stream (null: there is none yet). */
 export function settle(set: Partial<Deployment>, first: Partial<StreamConfig> | null): Deployment {
@@ -45,5 +58,5 @@ export function partitionsOf(first: Partial<StreamConfig>): number {
 }
 
 export function writtenDown({ partitions }: Pick<Deployment, "partitions">): Record<string, string> {
-  return { [partitionsKey]: String(partitions) };
+  return { [partitionsKey]: String(partitions), [versionKey]: String(TOPOLOGY_VERSION) };
 }

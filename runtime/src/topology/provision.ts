@@ -1,14 +1,17 @@
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
-import { AntiphonError, READERS, journalStream, topologyOf } from "@antiphon/contracts";
+import { AntiphonError, READERS, TOPOLOGY_VERSION, journalStream, topologyOf } from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, Principal, StreamSpec } from "@antiphon/contracts";
 import { rightsOf } from "@antiphon/contracts/principals/rights";
 import type { Bus } from "../nats/bus.ts";
 import { differences, refusesToLoosen } from "./topology-diff.ts";
-import { settle, writtenDown, type Deployment } from "./deployment.ts";
+import { settle, topologyVersionOf, writtenDown, type Deployment } from "./deployment.ts";
 
 /**
  * Makes the server match contracts/src/topology/topology.ts: creates missing streams and consumers, updates different
  * ones, and leaves everything else alone. Any number of processes may run it at once and at every start.
+ *
+ * A server that a newer release has provisioned keeps that release's settings: only what is missing is created, so that an
+ * older service can start beside newer ones and after a roll-back.
  *
  * It reads back the result, so an option that the server ignored is an error at once. It never loosens a stream (file
  * to memory, discard new to old, a shorter retention); that is left to an operator.
@@ -27,14 +30,33 @@ export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promis
   if (!mayProvision(bus.principal)) return untilProvisioned(bus, set);
   const report: ProvisionReport = { created: [], updated: [], unchanged: 0 };
   const deployment = await agree(bus, set, report);
+  const stored = await readStream(bus, journalStream(0));
+  const there = stored === null ? 0 : topologyVersionOf(stored);
+  const ensure = { report, keeps: there > TOPOLOGY_VERSION };
   const { streams, buckets, consumers } = topologyOf(deployment.partitions);
   const wanted = [...streams.map(streamConfig), ...buckets.map(bucketConfig)];
   await inOrder(wanted, (config) =>
-    ensureStream(bus, { ...config, num_replicas: deployment.replicas }, report),
+    ensureStream(bus, { ...config, num_replicas: deployment.replicas }, ensure),
   );
-  await inOrder(consumers, (spec) => ensureConsumer(bus, spec, report));
+  await inOrder(consumers, (spec) => ensureConsumer(bus, spec, ensure));
+  if (there < TOPOLOGY_VERSION) await writeVersion(bus, deployment);
   bus.adopt(deployment.partitions);
   return report;
+}
+
+/** Last, so that the version on the server is that of a complete topology. */
+async function writeVersion(bus: Bus, deployment: Deployment): Promise<void> {
+  const name = journalStream(0);
+  const stored = await readStream(bus, name);
+  if (stored === null) throw new AntiphonError("ANT_NATS_TOPOLOGY", `${name} is gone`);
+  const metadata = { ...stored.metadata, ...writtenDown(deployment) };
+  await bus.jsm.streams.update(name, { ...stored, metadata });
+}
+
+/** `keeps`: the server has a newer release's settings, which stay. */
+interface Ensure {
+  readonly report: ProvisionReport;
+  readonly keeps: boolean;
 }
 
 const mayProvision = (principal: Principal | null): boolean =>
@@ -50,7 +72,9 @@ async function untilProvisioned(bus: Bus, set: Partial<Deployment>): Promise<Pro
   for (;;) {
     const first = await readStream(bus, journalStream(0));
     const missing =
-      first === null ? [journalStream(0)] : await missingFor(bus, settle(set, first).partitions);
+      first === null
+        ? [journalStream(0)]
+        : await missingFor(bus, settle(set, first).partitions, topologyVersionOf(first) > TOPOLOGY_VERSION);
     if (first !== null && missing.length === 0) {
       bus.adopt(settle(set, first).partitions);
       return { created: [], updated: [], unchanged: 0 };
@@ -63,8 +87,8 @@ async function untilProvisioned(bus: Bus, set: Partial<Deployment>): Promise<Pro
   }
 }
 
-/** The streams and consumers that are missing or different, of those that this principal may look at. */
-async function missingFor(bus: Bus, partitions: number): Promise<string[]> {
+/** The streams and consumers that are missing or (unless `keeps`) different, of those that this principal may look at. */
+async function missingFor(bus: Bus, partitions: number, keeps: boolean): Promise<string[]> {
   const { principal } = bus;
   if (principal === null || principal === "admin") return [];
   const asked = new Set(rightsOf(principal, partitions).asks.map(({ subject }) => subject));
@@ -73,7 +97,7 @@ async function missingFor(bus: Bus, partitions: number): Promise<string[]> {
   for (const wanted of [...streams.map(streamConfig), ...buckets.map(bucketConfig)]) {
     if (!asked.has(`$JS.API.STREAM.INFO.${wanted.name}`)) continue;
     const stored = await readStream(bus, wanted.name);
-    if (stored === null || differences(wanted, stored).length > 0) missing.push(wanted.name);
+    if (stored === null || (!keeps && differences(wanted, stored).length > 0)) missing.push(wanted.name);
   }
   for (const spec of consumers) {
     if (!asked.has(`$JS.API.CONSUMER.INFO.${spec.stream}.${spec.name}`)) continue;
@@ -155,14 +179,14 @@ function bucketConfig(spec: BucketSpec): WantedStream {
   };
 }
 
-async function ensureStream(bus: Bus, wanted: WantedStream, report: ProvisionReport): Promise<void> {
+async function ensureStream(bus: Bus, wanted: WantedStream, { report, keeps }: Ensure): Promise<void> {
   const existing = await readStream(bus, wanted.name);
   if (existing === null) {
     await bus.jsm.streams.add(wanted);
     report.created.push(wanted.name);
   } else {
     const changes = differences(wanted, existing);
-    if (changes.length === 0) {
+    if (changes.length === 0 || keeps) {
       report.unchanged += 1;
       return;
     }
@@ -198,7 +222,7 @@ async function readStream(bus: Bus, name: string): Promise<(StreamConfig & Recor
   }
 }
 
-async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionReport): Promise<void> {
+async function ensureConsumer(bus: Bus, spec: ConsumerSpec, { report, keeps }: Ensure): Promise<void> {
   const name = `${spec.stream} > ${spec.name}`;
   const single = spec.filterSubjects.length === 1;
   const wanted = {
@@ -220,7 +244,7 @@ async function ensureConsumer(bus: Bus, spec: ConsumerSpec, report: ProvisionRep
     report.created.push(name);
     return;
   }
-  if (differences(wanted, existing).length === 0) {
+  if (keeps || differences(wanted, existing).length === 0) {
     report.unchanged += 1;
     return;
   }

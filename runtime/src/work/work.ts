@@ -67,6 +67,8 @@ const retryPolicy = { baseMs: 500, capMs: 30_000 };
  * server counts deliberate retries in the same number, and an outage may cause any number of them.
  */
 const killerDeliveries = 100;
+/** A record of a newer release is left to a service of that release, which gets it at the next delivery. */
+const newerDelayMs = 1_000;
 /** At least this many returned deliveries are remembered. */
 const rememberedReturns = 10_000;
 
@@ -179,6 +181,10 @@ async function decide(
     record = bus.records.read(stored);
   } catch (error) {
     const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
+    if (code === "ANT_JOURNAL_NEWER") {
+      log.warn({ subject: message.subject, seq, code, delayMs: newerDelayMs }, "left to a newer service");
+      return { kind: "retry", delayMs: newerDelayMs, code };
+    }
     log.error({ subject: message.subject, seq, code, detail }, "unreadable record");
     return { kind: "terminal", code, detail };
   }

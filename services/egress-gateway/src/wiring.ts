@@ -1,7 +1,7 @@
 /** Serves the egress gateway's requests on the bus: open a listener; close it and report its traffic. */
 import {
-  AntiphonError,
   BUCKETS,
+  requestProblem,
   subjects,
   validate,
   type EgressCloseRequest,
@@ -30,11 +30,7 @@ export function startEgress({ bus, log, node, metrics }: ServiceContext, setting
   serveRpc<unknown, EgressOpened>(bus, subjects.egressOpen, "egress", (request) => {
     const checked = validate("EgressOpenRequest", request);
     if (checked.ok) return leases.opened(checked.value);
-    const [first] = checked.errors;
-    throw new AntiphonError(
-      "ANT_CONTRACT_INVALID",
-      `${first?.path ?? ""}: ${first?.message ?? "not a request"}`,
-    );
+    throw requestProblem("EgressOpenRequest", request, checked.errors);
   });
   // Reports must be available while this process drains, so this service outlives the drain.
   serveRpc<EgressCloseRequest, EgressReport>(bus, subjects.egressClose(node), node, ({ lease }) =>

@@ -19,6 +19,7 @@ describe("the gateway's settings", () => {
       devcontainer: "fallback",
       adapters: { build: false },
       page: null,
+      sessionKey: null,
     });
   });
 
@@ -85,6 +86,20 @@ describe("the gateway's settings", () => {
         expect.objectContaining({ code: "ANT_GATEWAY_TOKEN_WEAK" }),
       );
     expect(readGatewayConfig({ ANTIPHON_TOKEN: "" }).token).toBeNull();
+  });
+
+  it("refuse a session key that is short, or that callers have", () => {
+    const key = "k".repeat(32);
+    const read = (ANTIPHON_SESSION_KEY?: string): string | null =>
+      readGatewayConfig({
+        ANTIPHON_TOKEN: SECRET,
+        ANTIPHON_TOKENS: `ann:${key.replace("k", "a")}`,
+        ...(ANTIPHON_SESSION_KEY === undefined ? {} : { ANTIPHON_SESSION_KEY }),
+      }).sessionKey;
+    expect([read(), read(""), read(key)]).toEqual([null, null, key]);
+    expect(() => read("short")).toThrow(expect.objectContaining({ code: "ANT_GATEWAY_TOKEN_WEAK" }));
+    for (const known of [SECRET, key.replace("k", "a")])
+      expect(() => read(known)).toThrow(expect.objectContaining({ code: "ANT_CONFIG_INVALID" }));
   });
 
   it.each(["3001", "localhost", "127.0.0.1:99999", ""])("accept or refuse %j as an address", (listen) => {

@@ -17,6 +17,11 @@ export interface GatewayConfig {
   readonly port: number;
   /** ANTIPHON_TOKEN: the bearer token callers must send. Needed to listen beyond loopback. */
   readonly token: string | null;
+  /**
+   * ANTIPHON_SESSION_KEY: a secret of the gateways alone, with which they sign session tokens; the same for all gateways of a
+   * deployment. Null: a random one, so each gateway accepts only its own sessions, until it restarts.
+   */
+  readonly sessionKey: string | null;
   /** ANTIPHON_TOKENS: people with a token of their own, as `name:token`, comma separated. Needs ANTIPHON_TOKEN. */
   readonly people: readonly Person[];
   /** ANTIPHON_ROLES and ANTIPHON_TENANTS: `name=submitter+approver` and `name=tenant`, comma separated. */
@@ -60,6 +65,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
   const allowedHosts = (env.ANTIPHON_GATEWAY_HOSTS ?? "").split(",").map((name) => name.trim().toLowerCase());
   const openRuns = openRunsOf(env.ANTIPHON_OPEN_RUNS);
   const people = peopleOf(env.ANTIPHON_TOKENS ?? "", token);
+  const sessionKey = sessionKeyOf(env.ANTIPHON_SESSION_KEY, [token, ...people.map((one) => one.token)]);
   const devcontainer = devcontainerOf(env.ANTIPHON_DEVCONTAINER);
   const hosts = allowedHosts.filter((name) => name !== "");
   const page = env.ANTIPHON_PAGE || null;
@@ -70,6 +76,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     host,
     port,
     token,
+    sessionKey,
     people,
     directory,
     oidc,
@@ -107,7 +114,15 @@ function peopleOf(text: string, shared: string | null): Person[] {
   return people;
 }
 
-/** Session tokens are derived from it, so a guessable token would reveal them all. */
+/** Whoever can compute it can make a session of anybody, so it is nothing that a caller has. */
+function sessionKeyOf(text: string | undefined, known: readonly (string | null)[]): string | null {
+  if (text === undefined || text === "") return null;
+  requireLong("ANTIPHON_SESSION_KEY", text);
+  if (!known.includes(text)) return text;
+  const detail = "ANTIPHON_SESSION_KEY equals a token that callers have";
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_SESSION_KEY" } });
+}
+
 function tokenOf(text: string | undefined): string | null {
   if (text === undefined || text === "") return null;
   requireLong("ANTIPHON_TOKEN", text);

@@ -50,7 +50,7 @@ export async function start(
   };
   const gateway = openGateway(backend, store, () => `run_${uniqueId()}`, options);
   const streams = new EventStreams(backend);
-  const sessions = new SessionTokens(token);
+  const sessions = new SessionTokens(config.sessionKey);
   const server = openHttpServer(
     {
       ...{ token, people, allowedHosts, sessions, directory, connected: () => bus.connected },

@@ -6,7 +6,7 @@
  */
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AntiphonError, BUCKETS, subjects, validate } from "@antiphon/contracts";
+import { AntiphonError, BUCKETS, requestProblem, subjects, validate } from "@antiphon/contracts";
 import {
   allDone,
   openBlobs,
@@ -303,7 +303,7 @@ function serveImages(bus: Bus, images: Images, log: Logger): void {
   const answer = async (value: unknown): ReturnType<Images["answer"]> => {
     const checked = validate("ImagesRequest", value);
     if (checked.ok) return images.answer(checked.value);
-    throw new AntiphonError("ANT_CONTRACT_INVALID", checked.errors[0]?.message ?? "not a request");
+    throw requestProblem("ImagesRequest", value, checked.errors);
   };
   serveRpc(bus, subjects.sandboxImages, "sandbox-runner", answer, { log, name: "sandbox-images" });
 }

@@ -46,6 +46,8 @@ export async function startStack(
     args?: readonly string[];
     /** A directory of the test, which `stop` leaves alone. Default: a new one, which goes with the stack. */
     stateDir?: string;
+    /** The installation whose services run, as its program `antiphon`. Default: this checkout. */
+    program?: string;
   } = {},
 ): Promise<Stack> {
   const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
@@ -53,7 +55,7 @@ export async function startStack(
   const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
   const child = start(
     process.execPath,
-    [ANTIPHON, ...args, ...many, ...(options.args ?? [])],
+    [options.program ?? ANTIPHON, ...args, ...many, ...(options.args ?? [])],
     options.env === undefined ? {} : { env: options.env },
   );
   const events: Record<string, unknown>[] = [];
@@ -74,7 +76,10 @@ export async function startStack(
   });
   const env = { ANTIPHON_GATEWAY_URL: ready.gateway, ANTIPHON_NATS_URL: ready.nats };
   const antiphon = (args: readonly string[], program: RunProgram = {}): Promise<Ended> =>
-    run(process.execPath, [ANTIPHON, ...args], { ...program, env: { ...env, ...program.env } });
+    run(process.execPath, [options.program ?? ANTIPHON, ...args], {
+      ...program,
+      env: { ...env, ...program.env },
+    });
   return {
     ready,
     stateDir,

@@ -49,6 +49,7 @@ async function openWorld(): Promise<World> {
     host: "127.0.0.1",
     port: 0,
     token: null,
+    sessionKey: null,
     people: [],
     directory: { roles: null, tenants: new Map() },
     oidc: null,

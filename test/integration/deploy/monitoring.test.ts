@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { METRICS, METRIC_NAMES, type MetricName } from "@antiphon/contracts";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { promtoolFaults } from "../../support/promtool.ts";
 
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../${path}`, import.meta.url)), "utf8");
@@ -75,6 +76,15 @@ describe("monitoring files", () => {
       expect(faultsOf(target.expr, target.legendFormat)).toEqual([]);
     },
   );
+
+  test("promtool accepts the configuration and the rules, and each alert fires on what it means, and not before", () => {
+    expect(promtoolFaults(["check", "config", "deploy/monitoring/prometheus.yml"])).toBe("");
+    expect(promtoolFaults(["check", "rules", "deploy/monitoring/alerts.yml"])).toBe("");
+    expect(promtoolFaults(["test", "rules", "deploy/monitoring/alerts.test.yml"])).toBe("");
+    const tested = read("deploy/monitoring/alerts.test.yml");
+    for (const { alert } of rules)
+      expect(tested, alert).toMatch(new RegExp(`alertname: ${alert}\\n\\s+exp_alerts:\\n`));
+  });
 
   test("the dashboard shows what an operator is asked for, each panel under its own id", () => {
     const shown = targets.map(({ expr }) => expr).join(" ");

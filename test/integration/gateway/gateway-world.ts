@@ -79,6 +79,7 @@ export async function openWorld(
           devcontainer: "require" as const,
           adapters: NO_ADAPTERS,
           page: null,
+          sessionKey: null,
           ...over,
         };
         const role = await start(context, settings);

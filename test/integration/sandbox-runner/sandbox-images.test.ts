@@ -91,6 +91,20 @@ describe("an image with a shell and no perl", () => {
     }));
 });
 
+it("the standard image has the programs that Makefiles and test scripts call without a manifest", async () => {
+  const sandbox = await provider.start(await test.order({}));
+  try {
+    const { exitCode, stderr } = await sandbox.run(
+      shell(
+        "python -c 'import unittest'; for one in bc column curl file hexdump jq less logger patch which xxd; do command -v $one || echo $one >&2; done",
+      ),
+    );
+    expect({ exitCode, lacks: stderr.bytes.toString() }).toEqual({ exitCode: 0, lacks: "" });
+  } finally {
+    await sandbox.destroy(over);
+  }
+});
+
 describe("the allowlist", () => {
   const open = (): Images =>
     new Images({

@@ -1,10 +1,13 @@
-/** Every parser of outside input takes linear time; the table is in test/parsers. */
+/** Every parser of outside input takes linear time and memory; the table is in test/parsers. */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { run } from "../../e2e/support/program.ts";
 import { faultsOf } from "../../parsers/growth.ts";
 import { nested, numbered } from "../../parsers/shapes.ts";
 import { parsingSources } from "../../parsers/source-scan.ts";
 import { ELSEWHERE, PARSERS } from "../../parsers/table.ts";
+
+const ROOT = new URL("../../../", import.meta.url).pathname;
 
 describe("the time of a parser grows no faster than its input", () => {
   it.each(PARSERS.map((parser) => [parser.name, parser] as const))("%s", async (_, parser) => {
@@ -28,6 +31,30 @@ describe("the time of a parser grows no faster than its input", () => {
   });
 });
 
+describe("the memory of a parser", () => {
+  const HEAP_MIB = 192; // The table itself takes about 120.
+  const MOST_BYTES_PER_CHARACTER = 512;
+
+  it("is bounded for each character of its input", { timeout: 300_000 }, async () => {
+    const args = ["--import", "tsx", `--max-old-space-size=${HEAP_MIB}`, "--max-semi-space-size=2"];
+    const room = await run(process.execPath, [...args, "test/parsers/memory-room.ts"], {
+      cwd: ROOT,
+      timeoutMs: 280_000,
+    });
+    const lines = room.stdout.trim().split("\n");
+    expect(lines.pop(), `${lines.at(-1) ?? ""} ${room.stderr.slice(0, 2_000)}`).toBe("done");
+    const large: string[] = [];
+    for (let i = 0; i < lines.length; i += 2) {
+      const { characters } = JSON.parse(lines[i] ?? "") as { characters: number };
+      const { grownKib } = JSON.parse(lines[i + 1] ?? "") as { grownKib: number };
+      if (grownKib * 1024 > MOST_BYTES_PER_CHARACTER * characters)
+        large.push(`${lines[i] ?? ""}: ${grownKib} KiB`);
+    }
+    expect(lines.length / 2).toBeGreaterThan(PARSERS.length);
+    expect(large).toEqual([]);
+  });
+});
+
 describe("the table of parsers", () => {
   it("names every source that repeats without a bound or parses a document", () => {
     const named = new Set([...PARSERS.flatMap(({ reads }) => reads), ...Object.keys(ELSEWHERE)]);
@@ -36,8 +63,7 @@ describe("the table of parsers", () => {
   });
 
   it("names no source that does not exist", () => {
-    const root = new URL("../../../", import.meta.url).pathname;
     const named = [...PARSERS.flatMap(({ reads }) => reads), ...Object.keys(ELSEWHERE)];
-    expect(named.filter((path) => !existsSync(root + path))).toEqual([]);
+    expect(named.filter((path) => !existsSync(ROOT + path))).toEqual([]);
   });
 });

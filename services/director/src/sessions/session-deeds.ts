@@ -5,7 +5,7 @@
  * The number of open commands is bounded. One ends when the gateway passes on that it stops; that hint may be lost, so it
  * only saves time.
  */
-import { AntiphonError, limits, validate } from "@antiphon/contracts";
+import { AntiphonError, limits, requestProblem, validate } from "@antiphon/contracts";
 import type { SessionDeedDone, SessionDeedEvent, SessionDeedRequest } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
 import { applyPatch, commit, createBranch, getDiff, push } from "./branch-deeds.ts";
@@ -40,7 +40,7 @@ export class SessionDeeds {
   /** Emits signs of life, then the outcome. @throws AntiphonError if there is none */
   async answer(asked: SessionDeedRequest, emit: (event: SessionDeedEvent) => void): Promise<void> {
     const checked = validate("SessionDeedRequest", asked);
-    if (!checked.ok) throw new AntiphonError("ANT_CONTRACT_INVALID", "not a SessionDeedRequest.v1");
+    if (!checked.ok) throw requestProblem("SessionDeedRequest", asked, checked.errors);
     if (this.#open >= limits.openDeeds)
       throw new AntiphonError("ANT_SANDBOX_BUSY", `${limits.openDeeds} commands are open already`);
     this.#open += 1;

@@ -23,11 +23,17 @@ describe("a session token", () => {
     await expect(tokens.verify(token)).rejects.toThrow(refusal("ANT_SESSION_EXPIRED"));
   });
 
-  it("is accepted by every gateway of the deployment, and by no other deployment", async () => {
+  it("is accepted by every gateway with the same key, and by no other, also if both have none", async () => {
     const { token } = await new SessionTokens("s3cret").issue(WHO);
     expect(await new SessionTokens("s3cret").verify(token)).toEqual(WHO);
     for (const other of [new SessionTokens("0ther"), new SessionTokens(null)])
       await expect(other.verify(token)).rejects.toThrow(refusal("ANT_GATEWAY_TOKEN_REQUIRED"));
+  });
+
+  it("cannot be made by a caller, who has the deployment's token", async () => {
+    const gateway = new SessionTokens("the-key-of-the-gateways");
+    const forged = await new SessionTokens("the-deployment-s-token").issue({ ...WHO, principal: "ann" });
+    await expect(gateway.verify(forged.token)).rejects.toThrow(refusal("ANT_GATEWAY_TOKEN_REQUIRED"));
   });
 
   it("is refused if it is altered, unsigned, or issued for another purpose", async () => {

@@ -2,8 +2,9 @@
 //
 // Lifecycle of a token: issued at session start -> used for prompts -> expired. A token is valid for
 // limits.sessionTokenS and for one purpose, and it cannot open a session, so its holder cannot prolong it. Tokens are not
-// stored: the signing secret is derived from the deployment's token, so every gateway of a deployment accepts them.
-// Without a deployment token the secret is random, and only the issuing process accepts them.
+// stored: gateways with the same key accept each other's. The key is known to gateways only. It does not follow from the
+// deployment's token, because callers have that one and could make a session of anybody. Without a key it is random, and
+// only the issuing process accepts its tokens.
 import { hkdfSync, randomBytes } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { isRole, type Role, type Tenancy } from "../identity/roles.ts";
@@ -27,11 +28,11 @@ export class SessionTokens {
   readonly #secret: Uint8Array;
   readonly #now: () => number;
 
-  constructor(deploymentToken: string | null, now: () => number = Date.now) {
+  constructor(key: string | null, now: () => number = Date.now) {
     this.#secret =
-      deploymentToken === null
+      key === null
         ? randomBytes(32)
-        : new Uint8Array(hkdfSync("sha256", deploymentToken, "antiphon", "session-token.v1", 32));
+        : new Uint8Array(hkdfSync("sha256", key, "antiphon", "session-token.v1", 32));
     this.#now = now;
   }
 

@@ -54,7 +54,7 @@ export async function linkEgress(
   const opened = await callRpc<EgressOpened>(bus, subjects.egressOpen, ask, { timeoutMs: OPEN_MS }).catch(
     (error: unknown) => {
       const known = AntiphonError.from(error);
-      if (known.code !== "ANT_RPC_TIMEOUT") throw known;
+      if (known.code !== "ANT_RPC_TIMEOUT" && known.code !== "ANT_RPC_NEWER") throw known;
       throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", known.detail, { cause: error });
     },
   );

@@ -14,6 +14,7 @@ import {
   encode,
   limits,
   outcomeDigest,
+  requestProblem,
   subjects,
   validate,
   type SandboxEvent,
@@ -61,15 +62,16 @@ export class SandboxService {
 
   async #answer(value: unknown, emit: (event: SandboxEvent) => void): Promise<void> {
     const checked = validate("SandboxRequest", value);
+    const { meter } = this.#options;
     if (!checked.ok) {
-      const [first] = checked.errors;
-      throw new AntiphonError(
-        "ANT_SANDBOX_REFUSED",
-        `${first?.path ?? ""}: ${first?.message ?? "not a request"}`,
-      );
+      const { code, detail } = requestProblem("SandboxRequest", value, checked.errors);
+      if (code !== "ANT_RPC_NEWER") throw new AntiphonError("ANT_SANDBOX_REFUSED", detail);
+      // A newer runner in the queue group can carry it out; this one would leave something out.
+      this.#options.log.warn({ code, detail }, "left to a newer runner");
+      emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });
+      return;
     }
     const request = checked.value;
-    const { meter } = this.#options;
     const { purpose } = request;
     if (!this.#options.slots.take()) {
       meter.count("antiphon_sandbox_jobs_total", { purpose, outcome: "busy", code: "none" });

@@ -7,6 +7,7 @@
 import {
   AntiphonError,
   limits,
+  requestProblem,
   subjects,
   validate,
   type ContractType,
@@ -109,7 +110,14 @@ export class SessionService {
   }
 
   async #open(value: unknown, emit: Emit): Promise<void> {
-    const request = checked("SandboxSessionOpen", value);
+    const opened = validate("SandboxSessionOpen", value);
+    if (!opened.ok) {
+      const { code, detail } = requestProblem("SandboxSessionOpen", value, opened.errors);
+      if (code !== "ANT_RPC_NEWER") throw refused(detail);
+      this.#options.log.warn({ code, detail }, "left to a newer runner");
+      return emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });
+    }
+    const request = opened.value;
     const { sessionId } = request;
     const again = this.#held.get(sessionId) ?? this.#opening.get(sessionId);
     // Nothing is awaited between this look-up and `set`, so a session opens only once.
@@ -227,7 +235,7 @@ async function withBeats(emit: Emit, work: () => Promise<void>): Promise<void> {
   }
 }
 
-function checked<N extends "SandboxSessionOpen" | SessionRequest>(name: N, value: unknown): ContractType<N> {
+function checked<N extends SessionRequest>(name: N, value: unknown): ContractType<N> {
   const result = validate(name, value);
   if (result.ok) return result.value;
   const [first] = result.errors;

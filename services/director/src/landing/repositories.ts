@@ -72,18 +72,25 @@ type Inspected = Extract<RepoInspectReply, { ok: true }>;
 
 /** Commits whose exported tree or guards are remembered; both never change for a commit. */
 const REMEMBERED = 256;
+/** Listings that are kept; one of 100,000 files takes some 25 MB. */
+const LISTINGS = 4;
 
 const ALREADY_THERE = "the attempt changed nothing: the run's head holds the same change already";
 
 /** Makes the value once, and again only if making it failed. */
-function remembered<T>(known: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+function remembered<T>(
+  known: Map<string, Promise<T>>,
+  key: string,
+  make: () => Promise<T>,
+  most = REMEMBERED,
+): Promise<T> {
   const before = known.get(key);
   if (before !== undefined) return before;
   const making = make();
   known.set(key, making);
   making.catch(() => known.delete(key));
   const oldest = known.keys().next();
-  if (known.size > REMEMBERED && oldest.done !== true) known.delete(oldest.value);
+  if (known.size > most && oldest.done !== true) known.delete(oldest.value);
   return making;
 }
 
@@ -116,6 +123,7 @@ export class Repositories implements RepositoryPort {
   readonly #log: Logger;
   readonly #exported = new Map<string, Promise<ExportedBase>>();
   readonly #histories = new Map<string, Promise<HistoryRef | null>>();
+  readonly #listings = new Map<string, Promise<CommitFiles>>();
   readonly #guarded = new Map<string, Promise<Guarded>>();
 
   constructor(trees: Blobs, { roots, remotes }: Served, signer: CommitSigner, log: Logger) {
@@ -172,7 +180,13 @@ export class Repositories implements RepositoryPort {
 
   /** The files of a commit, for decisions by names and small texts. */
   async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
-    return commitFiles(await this.open(repo, [commit]), commit);
+    return this.#filesOf(await this.open(repo, [commit]), commit);
+  }
+
+  /** One run asks for the same listing at its intent, its dispatch and its verdict. */
+  #filesOf(repo: Repo, commit: string): Promise<CommitFiles> {
+    const key = JSON.stringify([repo.gitDir, commit]);
+    return remembered(this.#listings, key, () => commitFiles(repo, commit), LISTINGS);
   }
 
   async exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
@@ -216,19 +230,19 @@ export class Repositories implements RepositoryPort {
   }
 
   async texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const files = await commitFiles(await this.open(repo, [commit]), commit);
+    const files = await this.listing(repo, commit);
     const links = files.links;
     return files.readAll(paths.filter((path) => files.id(path) !== null && !links.has(path)));
   }
 
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
-    const files = await commitFiles(await this.open(repo, [commit]), commit);
+    const files = await this.listing(repo, commit);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
     return check === null ? [] : [check];
   }
 
   async otherChecks(repo: RepoRef, commit: string): Promise<string[]> {
-    const files = await commitFiles(await this.open(repo, [commit]), commit);
+    const files = await this.listing(repo, commit);
     return otherChecks(files.paths, (path) => files.read(path));
   }
 
@@ -297,7 +311,7 @@ export class Repositories implements RepositoryPort {
   #guards(repo: Repo, commit: string, { checks, discovered }: ChangeRules): Promise<Guarded> {
     const key = JSON.stringify([repo.gitDir, commit, checks, discovered]);
     return remembered(this.#guarded, key, async () => {
-      const listing = await commitFiles(repo, commit);
+      const listing = await this.#filesOf(repo, commit);
       let chance: Chance | null = null;
       const read = async (paths: readonly string[]) => {
         const texts = await listing.readAll(paths);

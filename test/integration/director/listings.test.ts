@@ -1,0 +1,41 @@
+/** What a Director remembers of a repository's commits. */
+import { rmSync } from "node:fs";
+import { afterEach, expect, it } from "vitest";
+import { createLogger, type Blobs } from "@antiphon/runtime";
+import { Repositories } from "../../../services/director/src/landing/repositories.ts";
+import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
+
+const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
+const noBlobs = null as unknown as Blobs; // A listing stores nothing.
+const open = (): Repositories =>
+  new Repositories(noBlobs, { roots: null }, signer, createLogger("test", { level: "silent" }));
+
+afterEach(() => cleanUpRepos());
+
+it("does not remember that a commit could not be listed, so one that is fetched later is found", async () => {
+  const [repo, source] = [makeRepo(), makeRepo()];
+  const repositories = open();
+  const at = { name: "r", path: repo.path };
+  const next = source.commit("next", { "next.txt": "next\n" });
+  await expect(repositories.listing(at, next)).rejects.toMatchObject({ code: "ANT_GIT_FAILED" });
+  repo.git("fetch", "--quiet", source.path, next);
+  expect((await repositories.listing(at, next)).paths).toContain("next.txt");
+});
+
+it("refuses a repository that is gone although its commit was listed", async () => {
+  const repo = makeRepo();
+  const repositories = open();
+  const at = { name: "r", path: repo.path };
+  await repositories.listing(at, repo.head);
+  rmSync(repo.path, { recursive: true });
+  await expect(repositories.listing(at, repo.head)).rejects.toMatchObject({ code: "ANT_REPO_NOT_FOUND" });
+});
+
+it("lists a commit once, and each of two repositories for itself", async () => {
+  const [one, other] = [makeRepo({ files: { a: "1" } }), makeRepo({ files: { a: "1" } })];
+  const repositories = open();
+  const listing = (repo: typeof one) => repositories.listing({ name: "r", path: repo.path }, repo.head);
+  expect(await listing(one)).toBe(await listing(one));
+  expect(other.head).toBe(one.head);
+  expect(await listing(other)).not.toBe(await listing(one));
+});

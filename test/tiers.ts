@@ -41,6 +41,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/runtime/forged-registers.test.ts",
   "test/integration/gateway/gateway-archive.test.ts",
   "test/integration/gateway/gateway-commands.test.ts",
+  "test/integration/gateway/session-approvals.test.ts",
   "test/integration/gateway/session-workspace.test.ts",
   "test/integration/gateway/session-work-items.test.ts",
   "test/integration/gateway/session-stream.test.ts",

@@ -103,6 +103,7 @@ export * from "./seeds/v13-events.ts";
 export * from "./seeds/v13-plan.ts";
 export * from "./seeds/v13-policy.ts";
 export * from "./seeds/v13-refs.ts";
+export * from "./runs/session-decision.ts";
 export * from "./runs/session-entry.ts";
 export * from "./runs/session-workspace.ts";
 export * from "./stored/outcome-digest.ts";

@@ -49,6 +49,7 @@ import { ModelBudget, RunOptions } from "../runs/run-options.ts";
 import { TaskSpec } from "../runs/task-spec.ts";
 import { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "../rpc/sandbox-rpc.ts";
 import { SessionClaim, SessionDeedEvent, SessionDeedRequest } from "../rpc/session-rpc.ts";
+import { SessionDecision } from "../runs/session-decision.ts";
 import { SessionEntry, SessionRequest } from "../runs/session-entry.ts";
 import { Backlog } from "../stored/backlog.ts";
 import { DirectorKey } from "../stored/signature.ts";
@@ -72,6 +73,7 @@ export const OWN_CONTRACTS = {
   Feedback: contract("Feedback.v1", "antiphon", Feedback),
   Provenance: contract("Provenance.v1", "antiphon", Provenance),
   DeadLetter: contract("DeadLetter.v1", "antiphon", DeadLetter),
+  SessionDecision: contract("SessionDecision.v1", "antiphon", SessionDecision),
   SessionRequest: contract("SessionRequest.v1", "antiphon", SessionRequest),
   SessionEntry: contract("SessionEntry.v1", "antiphon", SessionEntry),
   SessionClaim: contract("SessionClaim.v1", "antiphon", SessionClaim),

@@ -6,6 +6,8 @@ import type { World } from "./gateway-world.ts";
 
 export interface SessionClient {
   readonly id: string;
+  /** Of the session; null: the deployment has none. */
+  readonly token: string | null;
   /** The events that answer a command, its end included. */
   run(command: CommandName, payload?: object, id?: string): Promise<SessionEvent[]>;
   /** Outcome, code and message of a command's end. */
@@ -18,17 +20,22 @@ export interface SessionClient {
 
 let issued = 0;
 
-/** `repo`: added to the payload of each command that has one. */
+export const bearer = (token: string | null) =>
+  token === null ? {} : { headers: { authorization: `Bearer ${token}` } };
+
+/** `repo`: added to the payload of each command that has one. `owner`: the token of the person who opens it. */
 export async function openClient(
   world: World,
   repo: { name: string; path: string },
   more: object = {},
+  owner: string | null = null,
 ): Promise<SessionClient> {
-  const opened = await world.call("POST", "/sessions", { body: { repo, ...more } });
+  const opened = await world.call("POST", "/sessions", { body: { repo, ...more }, ...bearer(owner) });
   expect([opened.status, opened.text]).toEqual([201, opened.text]);
   const id = String(opened.body.sessionId);
+  const token = owner === null ? null : String(opened.body.token);
   const events = async (): Promise<SessionEvent[]> => {
-    const { body } = await world.call("GET", `/sessions/${id}/events`);
+    const { body } = await world.call("GET", `/sessions/${id}/events`, bearer(token));
     const found = body.events as SessionEvent[];
     for (const event of found) expect(validate("SessionEvent", event)).toMatchObject({ ok: true });
     return found;
@@ -40,7 +47,7 @@ export async function openClient(
       ...{ command, commandId, correlation: { sessionId: id } },
       payload: isOfRepo(command) ? { repo, ...payload } : payload,
     };
-    const sent = await world.call("POST", `/sessions/${id}/commands`, { body });
+    const sent = await world.call("POST", `/sessions/${id}/commands`, { body, ...bearer(token) });
     expect([sent.status, sent.text]).toEqual([202, sent.text]);
     for (;;) {
       const own = (await events()).filter((one) => one.correlation.commandId === commandId);
@@ -48,7 +55,7 @@ export async function openClient(
     }
   };
   return {
-    ...{ id, run, events },
+    ...{ id, token, run, events },
     async end(command, payload) {
       const last = (await run(command, payload)).at(-1);
       expect(last?.event).toBe("CommandCompleted");

@@ -47,6 +47,8 @@ export const ROUTES: readonly Route[] = [
     "The events that answer a session's commands, in order; as a stream with `Accept: text/event-stream`",
     200,
   ),
+  route("get", "/sessions/{id}/approvals", "Requests for approval that wait for a person", 200),
+  route("post", "/sessions/{id}/approvals", "Approve or reject one of them", 200, null, "SessionDecision"),
   route("get", "/sessions/{id}/artifacts/{name}", "The bytes of a session's artifact", 200, "text/plain"),
   route(
     "post",

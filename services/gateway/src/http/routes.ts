@@ -31,6 +31,7 @@ export interface RouteParts {
 export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   keepInScope(server, parts.gateway);
   addSessions(server, parts);
+  addSessionApprovals(server, parts);
   addPolicy(server, parts.gateway);
   addIntents(server, parts.gateway);
   addChecks(server, parts.gateway);
@@ -79,6 +80,16 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions, stre
   });
 }
 
+/** For people: a session of a repository, which an agent may hold, reaches neither (session-scope.ts). */
+function addSessionApprovals(server: FastifyInstance, { gateway }: RouteParts): void {
+  server.get<Params<"id">>("/sessions/:id/approvals", async ({ params }) => ({
+    approvals: await gateway.sessions.approvals(namedSession(params.id)),
+  }));
+  server.post<Params<"id">>("/sessions/:id/approvals", ({ params, body, principal }) =>
+    gateway.sessions.decide(namedSession(params.id), body, principal),
+  );
+}
+
 /** A browser shows or saves an agent's file as text and never runs it in the gateway's origin. */
 function sendFile(reply: FastifyReply, bytes: Buffer): FastifyReply {
   return reply
@@ -89,11 +100,18 @@ function sendFile(reply: FastifyReply, bytes: Buffer): FastifyReply {
 
 /** A session token gives access to its own session only. */
 function ownSession(request: { params: { id: string }; sessionId: string | null }): string {
-  const sessionId = request.params.id;
-  if (!/^ses_[a-z0-9]{1,32}$/.test(sessionId) || (request.sessionId ?? sessionId) !== sessionId)
-    throw new AntiphonError("ANT_SESSION_NOT_FOUND", `there is no session ${sessionId.slice(0, 80)}`);
+  const sessionId = namedSession(request.params.id);
+  if ((request.sessionId ?? sessionId) !== sessionId) throw noSession(sessionId);
   return sessionId;
 }
+
+function namedSession(id: string): string {
+  if (!/^ses_[a-z0-9]{1,32}$/.test(id)) throw noSession(id);
+  return id;
+}
+
+const noSession = (id: string): AntiphonError =>
+  new AntiphonError("ANT_SESSION_NOT_FOUND", `there is no session ${id.slice(0, 80)}`);
 
 function addIntents(server: FastifyInstance, gateway: Gateway): void {
   server.post("/intents", async (request, reply) => {

@@ -11,6 +11,8 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "POST /sessions/:id/commands": ["submit"],
   "GET /sessions/:id/events": ["read"],
   "GET /sessions/:id/artifacts/:name": ["read"],
+  "GET /sessions/:id/approvals": ["read"],
+  "POST /sessions/:id/approvals": ["decide"],
   "POST /intents": ["submit"],
   "GET /intents/:id": ["read"],
   "POST /intents/:id/run": ["submit"],

@@ -19,8 +19,9 @@ import type { Backend } from "../ports.ts";
 import type { SessionAdapters } from "./adapter-settings.ts";
 import { speakerOf } from "./session-binding.ts";
 import { workspaceIn, type PendingCommand } from "./session-log.ts";
+import { waitingFor } from "./session-approvals.ts";
 import { withPlan } from "./session-plan.ts";
-import type { Said } from "./said.ts";
+import { completed, type Said } from "./said.ts";
 
 export interface ExecutorParts {
   readonly guard: PolicyGuard;
@@ -56,7 +57,10 @@ export class CommandExecutor {
     this.#parts = parts;
   }
 
-  /** The events that answer the command, in order; the last one completes it. Null: it waits. */
+  /**
+   * The events that answer the command, in order. The last one completes it, except for `RequestApproval`, which a person
+   * completes. Null: it waits.
+   */
   async carryOut(execution: Execution, signal: AbortSignal): Promise<Said[] | null> {
     const { command, at } = execution.pending;
     try {
@@ -90,7 +94,7 @@ export class CommandExecutor {
       case "RunTests":
         return this.#deed(execution, signal, command.payload);
       case "RequestApproval":
-        throw unavailable("an approver");
+        return [waitingFor(execution.config.sessionId, command)];
     }
   }
 
@@ -182,16 +186,6 @@ function workItemsOf({ items, details, throttled }: SessionDeedDone): Said[] {
     ...(details === undefined ? [] : [{ event: "WorkItemQueried" as const, payload: { details } }]),
     ...(throttled === undefined ? [] : [{ event: "Throttled" as const, payload: throttled }]),
   ];
-}
-
-export function completed(
-  { commandId }: Command,
-  outcome: "Success" | "Failure",
-  message: string,
-  errorCode?: string,
-): Said {
-  const code = errorCode === undefined ? {} : { errorCode };
-  return { event: "CommandCompleted", payload: { commandId, outcome, message, ...code } };
 }
 
 function unavailable(what: string): AntiphonError {

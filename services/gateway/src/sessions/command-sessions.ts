@@ -24,6 +24,7 @@ import { malformed } from "../http/malformed.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
 import { eventsFor, isDecided } from "./session-log.ts";
 import { firstPlan } from "./session-plan.ts";
+import type { OpenRequest, SessionApprovals } from "./session-approvals.ts";
 import { sessionView, type SessionView } from "./session-view.ts";
 import type { SessionRegister, SessionStore } from "./session-register.ts";
 import type { SessionWork } from "./session-work.ts";
@@ -37,6 +38,7 @@ interface Parts {
   readonly store: Pick<SessionStore, "write" | "follow">;
   readonly register: SessionRegister;
   readonly work: SessionWork;
+  readonly approvals: SessionApprovals;
   readonly guard: PolicyGuard;
   readonly backend: Pick<Backend, "inspect">;
   now(): number;
@@ -170,6 +172,18 @@ export class CommandSessions {
     const found = entries.find(({ artifact }) => artifact?.name === name)?.artifact;
     if (found !== undefined) return found;
     throw new AntiphonError("ANT_BLOB_MISSING", `the session has no artifact ${name.slice(0, 80)}`);
+  }
+
+  /** Requests for approval that wait for a person. */
+  approvals(sessionId: string): Promise<OpenRequest[]> {
+    void this.#parts.work.start(sessionId);
+    return this.#parts.approvals.open(sessionId);
+  }
+
+  /** Decides one of them, and returns the session as it is then. */
+  async decide(sessionId: string, body: unknown, principal: string): Promise<SessionView> {
+    await this.#parts.approvals.decide(sessionId, body, principal);
+    return this.view(sessionId);
   }
 
   drain(): Promise<void> {

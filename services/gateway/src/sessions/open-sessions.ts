@@ -7,6 +7,7 @@ import { CommandClaims } from "./command-claim.ts";
 import type { SessionAdapters } from "./adapter-settings.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import { CommandSessions } from "./command-sessions.ts";
+import { SessionApprovals } from "./session-approvals.ts";
 import { SessionRegister, type SessionStore } from "./session-register.ts";
 import { SessionWork } from "./session-work.ts";
 
@@ -28,5 +29,5 @@ export function openSessions(parts: SessionParts): CommandSessions {
   const executor = new CommandExecutor(parts);
   const onFault: SessionParts["onFault"] = (error, sessionId) => parts.onFault(error, sessionId);
   const work = new SessionWork({ register, claims, executor, onFault });
-  return new CommandSessions({ ...parts, now, register, work });
+  return new CommandSessions({ ...parts, now, register, work, approvals: new SessionApprovals(register) });
 }

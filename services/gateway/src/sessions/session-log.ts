@@ -39,6 +39,13 @@ export function pendingCommands(entries: readonly SessionEntry[]): PendingComman
   );
 }
 
+/** Whether a request for approval has been told, so that only a person can complete it. */
+export function isWaiting(entries: readonly SessionEntry[], commandId: string): boolean {
+  return entries.some(
+    ({ event }) => event.event === "SessionStatusChanged" && event.correlation.commandId === commandId,
+  );
+}
+
 /** Whether the `i`-th event that answers a command is recorded, or no longer needed because the command is completed. */
 export function isTold(entries: readonly SessionEntry[], commandId: string, i: number): boolean {
   if (completionOf(entries, commandId) !== null) return true;

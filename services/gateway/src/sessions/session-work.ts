@@ -4,7 +4,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { SessionEntry } from "@antiphon/contracts";
 import type { CommandClaims } from "./command-claim.ts";
 import type { CommandExecutor } from "./command-executor.ts";
-import { isTold, pendingCommands, type PendingCommand } from "./session-log.ts";
+import { isTold, isWaiting, pendingCommands, type PendingCommand } from "./session-log.ts";
 import type { Said } from "./said.ts";
 import type { SessionRegister } from "./session-register.ts";
 
@@ -66,7 +66,7 @@ export class SessionWork {
     const { register, claims, executor } = this.#parts;
     for (;;) {
       const { config, entries } = await register.read(sessionId);
-      const [pending] = pendingCommands(entries);
+      const pending = pendingCommands(entries).find(({ command }) => !isWaiting(entries, command.commandId));
       if (pending === undefined || this.#stop.signal.aborted) return;
       const turn = await claims.take(sessionId, pending.command.commandId);
       if (turn === null) return;

@@ -1,0 +1,136 @@
+// Requests for approval in sessions (`RequestApproval`): which are open, and what one decision makes of the log.
+//
+// A request waits without holding up the session's other commands, through any restart, until a person decides. It is bound
+// to what the session had made when it was told: a command that changes that makes the request stale, and it cannot be
+// approved any more. Nobody approves what they asked for: the decision has to come from none of the people who sent commands
+// to the session.
+//
+// Promises:
+//   gateway/G10 Because a push may rest on an approval, an approval counts only for the workspace and the policy that
+//     the person looked at, from a person who sent no command to the session, and is written once.
+import { AntiphonError, canonicalJson, digestOf, mayApprove, validate } from "@antiphon/contracts";
+import type { Command, SessionConfig, SessionDecision, SessionEntry } from "@antiphon/contracts";
+import { malformed } from "../http/malformed.ts";
+import { completed, type Said } from "./said.ts";
+import { isWaiting, pendingCommands, workspaceIn } from "./session-log.ts";
+import type { SessionRegister } from "./session-register.ts";
+
+type RequestApproval = Extract<Command, { command: "RequestApproval" }>;
+
+export interface OpenRequest {
+  readonly commandId: string;
+  readonly reason: string;
+  readonly requiredActions: readonly string[];
+  readonly requestedBy: string | null;
+  /** Names the workspace and the policy; a decision has to name it, too. */
+  readonly digest: string;
+  readonly branch: string | null;
+  readonly head: string | null;
+  /** The session has changed its workspace since. */
+  readonly stale: boolean;
+}
+
+interface Waiting extends OpenRequest {
+  readonly command: RequestApproval;
+}
+
+/** What is told when a request's turn comes. */
+export function waitingFor(sessionId: string, { commandId, payload }: RequestApproval): Said {
+  const reason = `${commandId}: ${payload.reason}`;
+  return { event: "SessionStatusChanged", payload: { sessionId, status: "waiting for approval", reason } };
+}
+
+export class SessionApprovals {
+  readonly #register: SessionRegister;
+
+  constructor(register: SessionRegister) {
+    this.#register = register;
+  }
+
+  /** @throws AntiphonError ANT_SESSION_NOT_FOUND */
+  async open(sessionId: string): Promise<OpenRequest[]> {
+    const { config, entries } = await this.#register.read(sessionId);
+    return openRequests(config, entries).map(({ command: _, ...request }) => request);
+  }
+
+  /** @throws AntiphonError ANT_SESSION_NOT_WAITING, ANT_APPROVAL_STALE, ANT_APPROVAL_OWN */
+  async decide(sessionId: string, body: unknown, by: string): Promise<void> {
+    const outcome = validate("SessionDecision", body);
+    if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
+    for (;;) {
+      const { config, entries } = await this.#register.read(sessionId);
+      const open = openRequests(config, entries);
+      const { command } = decided(open, entries, outcome.value, by);
+      const about = { ...command.correlation, commandId: command.commandId };
+      const said = ending(command, outcome.value, by);
+      if (!(await this.#register.say(sessionId, entries, about, said))) continue; // gateway/G10: the log has grown
+      if (open.length === 1) await this.#reopen(sessionId);
+      return;
+    }
+  }
+
+  /** The status only tells people; the next request about the session shows the same without it. */
+  async #reopen(sessionId: string): Promise<void> {
+    const { config, entries } = await this.#register.read(sessionId);
+    if (openRequests(config, entries).length > 0) return;
+    const payload = { sessionId, status: "open" };
+    await this.#register.say(sessionId, entries, { sessionId }, { event: "SessionStatusChanged", payload });
+  }
+}
+
+function openRequests(config: SessionConfig, entries: readonly SessionEntry[]): Waiting[] {
+  const now = digestAt(config, entries);
+  return pendingCommands(entries).flatMap(({ command, principal }) => {
+    if (command.command !== "RequestApproval" || !isWaiting(entries, command.commandId)) return [];
+    const { commandId, payload } = command;
+    const at = entries.findIndex(
+      ({ event }) =>
+        event.event === "SessionStatusChanged" && event.correlation.commandId === command.commandId,
+    );
+    const before = entries.slice(0, at);
+    const digest = digestAt(config, before);
+    const { branch = null, head = null } = workspaceIn(before) ?? {};
+    const { reason, requiredActions } = payload;
+    return [
+      {
+        ...{ commandId, reason, requiredActions, requestedBy: principal, digest, branch, head },
+        ...{ stale: digest !== now, command },
+      },
+    ];
+  });
+}
+
+function digestAt({ policy }: SessionConfig, entries: readonly SessionEntry[]): string {
+  return digestOf(Buffer.from(canonicalJson({ policy, workspace: workspaceIn(entries) }), "utf8"));
+}
+
+/** gateway/G10 */
+function decided(
+  open: readonly Waiting[],
+  entries: readonly SessionEntry[],
+  { commandId, choice, digest }: SessionDecision,
+  by: string,
+): Waiting {
+  const request = open.find((one) => one.commandId === commandId);
+  if (request === undefined)
+    throw new AntiphonError("ANT_SESSION_NOT_WAITING", `no request ${commandId} is open`);
+  if (choice === "reject") return request;
+  if (request.stale || digest !== request.digest) {
+    const why = request.stale ? "the session has changed its work since" : `${request.digest} is waiting`;
+    throw new AntiphonError("ANT_APPROVAL_STALE", `${commandId}: ${why}`, {
+      data: { waiting: request.digest },
+    });
+  }
+  const senders = new Set(entries.flatMap(({ principal }) => (principal === undefined ? [] : [principal])));
+  const own = [...senders].find((sender) => !mayApprove(by, sender));
+  if (own === undefined) return request;
+  const why = by === own ? `${by} sent commands to the session` : `"${by}" is not a single person`;
+  throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, { data: { by } });
+}
+
+function ending(command: Command, { choice, reason = "" }: SessionDecision, by: string): Said {
+  const why = reason.trim() === "" ? "" : `: ${reason.trim()}`;
+  return choice === "approve"
+    ? completed(command, "Success", `approved by ${by}${why}`)
+    : completed(command, "Failure", `rejected by ${by}${why}`, "ANT_SESSION_REJECTED");
+}

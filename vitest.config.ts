@@ -40,6 +40,7 @@ export default defineConfig(({ mode }) => ({
           name: "unit",
           pool: "threads",
           isolate: false,
+          testTimeout: 20_000, // Ends a test that hangs. Some properties take two seconds on a quiet machine.
           sequence: { groupOrder: 0 },
           include: [
             "{contracts,run,git,runtime,services,cli,web,scripts,setup}/**/*.test.ts",

@@ -73,8 +73,8 @@ async function decide(by: string, { id }: SessionClient, body: object): Promise<
   return world.call("POST", `/sessions/${id}/approvals`, { body, ...bearer(String(opened.body.token)) });
 }
 
-const ends = async ({ events }: SessionClient, commandId: string): Promise<unknown[]> =>
-  (await events()).flatMap(({ event, payload, correlation }) =>
+const ends = async (client: SessionClient, commandId: string): Promise<unknown[]> =>
+  (await client.events()).flatMap(({ event, payload, correlation }) =>
     event === "CommandCompleted" && correlation.commandId === commandId ? [payload] : [],
   );
 

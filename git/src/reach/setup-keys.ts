@@ -25,11 +25,15 @@ const MAX_VALUE = 2000;
 
 export function followSetup(text: string, from: string, place: Place, trace: Trace): void {
   const at = { ...place, dir: parentOf(from), direct: false };
+  const seen = new Set<string>(); // Values may stand in each other, and all would load the innermost words.
   let keys = 0;
   for (const match of text.matchAll(KEY)) {
     if ((keys += 1) > MAX_KEYS) return;
     const [whole, loaded, replaced] = match;
     for (const word of wordsOf(text, match.index + whole.length)) {
+      const use = `${loaded === undefined} ${replaced === undefined} ${word}`;
+      if (seen.has(use)) continue;
+      seen.add(use);
       if (loaded !== undefined) load(word, at, trace, false);
       else if (replaced !== undefined) load(word, at, trace, true);
       else if (TEST_FORM.test(word)) testsOf(word, at, trace);

@@ -147,7 +147,7 @@ const TABLE = {
     "the last trial",
   ],
   verifyTrialsMs: [
-    150,
+    50,
     "milliseconds",
     "trials of a check go on for this long after the second one, so a short check gets more of them",
     "no further trial",

@@ -3,8 +3,9 @@
  * changed tree without its changes on the judging side. If the checks pass on the base, too, a last room shows
  * whether they depend on the files of the change at all.
  *
- * When one room breaks, the others are stopped and waited for: left alone, no cancel of the run would reach them, and the
- * next try would run beside them. A base that nothing demands is not waited for much longer than the change took.
+ * The base runs as often as the change only where a demand rests on its answer. A base that nothing demands runs once, and is
+ * not waited for much longer than the change took. When one room breaks, the others are stopped and waited for: left
+ * alone, no cancel of the run would reach them, and the next try would run beside them.
  */
 import { limits } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
@@ -47,7 +48,8 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
   const request = { ...subject.request, traced: tracedOf(candidate) };
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const bare = { ...request, purpose: "base" as const, candidate: null };
+  const trials = subject.waitForBase ? request.trials : ONCE;
+  const bare = { ...request, purpose: "base" as const, candidate: null, trials };
   const without = (paths: readonly string[]): RoomRequest => ({
     ...subject.request,
     candidate: withoutFiles(candidate, paths),

@@ -1,14 +1,24 @@
 // Probes ports on loopback.
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 
 const HOST = "127.0.0.1";
 
-/** True when no process listens on the port. */
+const ANSWER_MS = 1_000;
+
+/**
+ * True when no process listens on the port. It asks instead of listening for a moment, which another program that asks at the
+ * same time would take for a server.
+ */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, HOST, () => server.close(() => resolve(true)));
+    const socket = connect({ host: HOST, port });
+    const finish = (free: boolean): void => {
+      socket.destroy();
+      resolve(free);
+    };
+    socket.setTimeout(ANSWER_MS, () => finish(false)); // A listener that is too busy to accept.
+    socket.once("connect", () => finish(false));
+    socket.once("error", (error: NodeJS.ErrnoException) => finish(error.code === "ECONNREFUSED"));
   });
 }
 

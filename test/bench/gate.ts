@@ -11,18 +11,16 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BUCKETS, type BlobRef, type VerdictBody } from "@antiphon/contracts";
+import { BUCKETS, type VerdictBody } from "@antiphon/contracts";
 import { openBlobs, openKv, createLogger, sandboxClient, type Blobs } from "@antiphon/runtime";
-import { openRun, outstanding, replay } from "@antiphon/run";
-import { RecordLog, planned } from "@antiphon/run/testing/record-log";
 import { Repositories } from "../../services/director/src/landing/repositories.ts";
 import type { CleanRoomPort, RepositoryPort, RoomRequest } from "../../services/director/src/ports.ts";
-import { POLICY } from "../../services/director/src/testing/directing.ts";
 import { CleanRoom } from "../../services/director/src/verification/clean-room.ts";
 import { ONCE } from "../../services/director/src/verification/trials.ts";
 import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";
 import { verify } from "../../services/director/src/verification/verification.ts";
 import { openWorld } from "../integration/associate/associate-world.ts";
+import { proposedRun } from "../support/proposed-run.ts";
 import { makeRepo, type FilesSpec } from "../support/repo.ts";
 
 const FILES = 1_000;
@@ -30,6 +28,7 @@ const ROUNDS = 25;
 const GOAL_MS = 60;
 /** As the runner of the world keeps them. */
 const WARM = 2;
+const CHECK = "node test/add.test.js";
 const BROKEN = "exports.add = (a, b) => a - b;\n";
 
 type Mode = "once" | "twice" | "all, twice" | "product";
@@ -96,11 +95,15 @@ async function verification(path: string, round: number, mode: Mode, ports: Port
   git("checkout", "--quiet", "--", "src/add.js");
   const ref = await ports.files.put(null, patch);
   await ports.repository.exportBase({ name: "app", path }, commit); // The dispatch does that before the attempt.
-  const { context, effect } = proposed(path, commit, ref, TRIALS[mode]);
+  const trials = TRIALS[mode];
+  const { run: proposed, effect } = proposedRun({
+    ...{ runId: `run_${commit.slice(0, 20)}`, path, commit, check: CHECK, patch: ref },
+    options: trials === null ? {} : { trials },
+  });
   const isPartial = mode === "once" || mode === "twice";
   const begun = performance.now();
   const verdict: VerdictBody = await verify(
-    context,
+    proposed,
     effect,
     isPartial ? partial(ports, mode === "once" ? 1 : 2) : ports,
     new AbortController().signal,
@@ -138,28 +141,6 @@ const failed = (command: string) => ({
   ...{ command, exitCode: 1, timedOut: false, durationMs: 0 },
   ...{ stdout: null, stderr: null, tail: "" },
 });
-
-/** A run of one task whose Associate has proposed the patch. */
-function proposed(path: string, commit: string, patch: BlobRef, trials: number | null) {
-  const plan = planned("T-001");
-  const task = {
-    ...plan.task,
-    verify_profile: { mode: "smoke" as const, commands: ["node test/add.test.js"] },
-  };
-  const log = new RecordLog(`run_${commit.slice(0, 20)}`);
-  log.opened([{ ...plan, task }], trials === null ? {} : { trials });
-  const [intent] = log.records;
-  if (intent?.type !== "intent") throw new Error("unreachable");
-  Object.assign(intent.body.base, { repo: { name: "app", path }, commit });
-  log.dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
-  const last = log.records.at(-1);
-  if (last?.type !== "result" || last.body.kind !== "reported") throw new Error("unreachable");
-  Object.assign(last.body, { patch });
-  const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
-  const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "verify");
-  if (effect?.kind !== "verify") throw new Error("nothing to verify");
-  return { context, effect };
-}
 
 function sources(): FilesSpec {
   const files: Record<string, string> = {

@@ -8,14 +8,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { digestOf, type BlobRef, type CheckOutcome, type VerdictBody } from "@antiphon/contracts";
-import { outstanding, openRun, replay } from "@antiphon/run";
-import { RecordLog, planned } from "@antiphon/run/testing/record-log";
 import { createLogger, type Blobs } from "@antiphon/runtime";
 import { Repositories } from "../../services/director/src/landing/repositories.ts";
 import type { CleanRoomPort, RoomRequest } from "../../services/director/src/ports.ts";
-import { POLICY } from "../../services/director/src/testing/directing.ts";
 import { readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { verify } from "../../services/director/src/verification/verification.ts";
+import { proposedRun } from "../support/proposed-run.ts";
 
 export interface Case {
   readonly files: Readonly<Record<string, string>>;
@@ -57,7 +55,7 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     put(top, change);
     git("add", "-A", "-f");
     const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
-    const { run, effect } = proposed(top, base, check, workflow, refOf(patch));
+    const { run, effect } = proposedRun({ path: top, commit: base, check, workflow, patch: refOf(patch) });
     const trees = { has: () => Promise.resolve(true), put: () => Promise.resolve(refOf(patch)) };
     const log = createLogger("cheats", { level: "silent" });
     const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
@@ -91,24 +89,6 @@ function put(top: string, files: Readonly<Record<string, string | null>>): void 
     mkdirSync(dirname(place), { recursive: true });
     writeFileSync(place, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
   }
-}
-
-/** A run of one task whose Associate has proposed a patch. */
-function proposed(path: string, commit: string, check: string, workflow: "BUILD" | "DEBUG", patch: BlobRef) {
-  const plan = planned("T-001");
-  const task = { ...plan.task, verify_profile: { mode: "smoke" as const, commands: [check] } };
-  const log = new RecordLog().opened([{ ...plan, task }], {}, workflow);
-  const [intent] = log.records;
-  if (intent?.type !== "intent") throw new Error("unreachable");
-  Object.assign(intent.body.base, { repo: { name: "app", path }, commit });
-  log.dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
-  const last = log.records.at(-1);
-  if (last?.type !== "result" || last.body.kind !== "reported") throw new Error("unreachable");
-  Object.assign(last.body, { patch });
-  const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
-  const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "verify");
-  if (effect?.kind !== "verify") throw new Error("nothing to verify");
-  return { run: context, effect };
 }
 
 function roomOver(repo: string): CleanRoomPort {

@@ -25,7 +25,7 @@ const npm = of("npm", "JavaScript");
 const pypi = of("pypi", "Python");
 const go = of("go", "Go");
 const crates = of("crates", "Rust");
-/** What is in no registry that has sources with tests: `owner/name@commit`. */
+/** For projects whose releases in registries hold no tests: `owner/name@commit`. */
 const git = (language: string) => of("git", language);
 const debian = (language: string) => of("debian", language);
 

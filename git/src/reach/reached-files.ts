@@ -223,7 +223,7 @@ function sideIn(path: string, use: Use, place: Place, shell: boolean): ReachedFi
   return isOfDevelopers(path) ? "harness" : null;
 }
 
-/** What loaded code mentions is a part of it if it stands beside it, or in a directory that only developers use. */
+/** A file that loaded code mentions is a part of it if it stands beside it, or in a directory that only developers use. */
 function isSupport(path: string, { support }: Place): boolean {
   if (support === undefined) return false;
   return support === "" ? isOfDevelopers(path) : parentOf(path) === support;

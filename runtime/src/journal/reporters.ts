@@ -95,6 +95,6 @@ function isLapse(data: Uint8Array): boolean {
     const record = decode(data) as { body?: { kind?: unknown } } | null;
     return record?.body?.kind === "lapsed";
   } catch {
-    return false; // Nobody signed it, and it is no lapse.
+    return false; // It has no signature, and only a lapse may have none.
   }
 }

@@ -114,7 +114,7 @@ function peopleOf(text: string, shared: string | null): Person[] {
   return people;
 }
 
-/** Whoever can compute it can make a session of anybody, so it is nothing that a caller has. */
+/** With this key anybody could make a session in any name, so it is a secret that no caller has. */
 function sessionKeyOf(text: string | undefined, known: readonly (string | null)[]): string | null {
   if (text === undefined || text === "") return null;
   requireLong("ANTIPHON_SESSION_KEY", text);

@@ -61,7 +61,7 @@ async function attack(record: NewRecord, signature = "", more: Record<string, st
   return answer.json<{ seq: number }>().seq;
 }
 
-/** What a service reads that has seen nothing of the run before. */
+/** The run as a service reads it that has read nothing of it before. */
 async function fresh(runId: string): Promise<StoredRecord[]> {
   return openJournal(await server.bus("director")).read(runId);
 }

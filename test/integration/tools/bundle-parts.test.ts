@@ -1,4 +1,4 @@
-/** What the bundle does with parts of dockerode that are seldom or never needed. */
+/** The parts of dockerode that a service needs seldom or never are loaded late, or left out of the bundle. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

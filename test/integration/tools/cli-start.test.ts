@@ -1,4 +1,4 @@
-/** What every `antiphon` command loads before it does anything: the time of each prompt, hook and completion. */
+/** Every `antiphon` command loads some modules before it does anything. Prompts, hooks and completions wait for them. */
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { expect, it } from "vitest";

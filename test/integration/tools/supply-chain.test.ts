@@ -1,5 +1,5 @@
 /**
- * What the project takes from others is named by its contents: actions of a workflow by commit, images by digest, npm packages
+ * The project names the parts of others by their contents: actions of a workflow by commit, images by digest, npm packages
  * by SHA-512. No package runs a program of its own when it is installed.
  */
 import { execFileSync } from "node:child_process";

@@ -111,7 +111,7 @@ export class IssueTracker implements WorkItems {
   }
 }
 
-/** What the server selects by itself; the rest is selected here. */
+/** The part of a filter that the server applies; the rest is applied here. */
 function stateOf({ status }: BacklogFilter): "open" | "closed" | "all" {
   if (status === null || status === "open") return "open";
   return status === "closed" ? "closed" : "all";

@@ -179,7 +179,7 @@ function eventsOf(command: Command, { sessionId, repo }: SessionConfig, done: Se
   ];
 }
 
-/** What a command about work items has found. */
+/** The events that tell what a command about work items found. */
 function workItemsOf({ items, details, throttled }: SessionDeedDone): Said[] {
   return [
     ...(items === undefined ? [] : [{ event: "BacklogQueried" as const, payload: { items } }]),

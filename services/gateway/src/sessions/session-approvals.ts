@@ -2,8 +2,8 @@
 //
 // A request waits without holding up the session's other commands, through any restart, until a person decides. It is bound
 // to what the session had made when it was told: a command that changes that makes the request stale, and it cannot be
-// approved any more. Nobody approves what they asked for: the decision has to come from none of the people who sent commands
-// to the session.
+// approved any more. People cannot approve their own work, so an approval of a person who sent a command to the session does
+// not count.
 //
 // Promises:
 //   gateway/G10 Because a push may rest on an approval, an approval counts only for the workspace and the policy that

@@ -42,8 +42,8 @@ function fitting(document: unknown, path: string, unusable: readonly Unusable[])
   if (!Array.isArray(entries)) throw invalid(`${path}: ${reason}`);
   const { host } = (entries[Number(index)] ?? {}) as { readonly host?: unknown };
   const left = { ...(document as object), [list]: entries.filter((_entry, i) => i !== Number(index)) };
-  const named = { entry: `${list}/${host === undefined ? index : String(host)}`, reason };
-  return fitting(left, path, [...unusable, { ...named, host: typeof host === "string" ? host : null }]);
+  const name = typeof host === "string" ? host : null;
+  return fitting(left, path, [...unusable, { entry: `${list}/${name ?? index}`, host: name, reason }]);
 }
 
 export function text(path: string): string {

@@ -340,7 +340,7 @@ describe("a job", () => {
 
   it("tells every file of the tree that a trial opened, where no change is known yet", async () => {
     const opening = step("s", "cat src/a.txt README.md; echo new > src/b.txt; touch made; cat made");
-    const order = { purpose: "base", steps: [opening], trials: TRIALS } as const;
+    const order: Partial<SandboxRequest> = { purpose: "base", steps: [opening], trials: TRIALS };
     const { outcome } = await run({ ...order, tracedTree: true });
     expect(outcome.written?.read).toEqual(["README.md", "src/a.txt"]);
     expect((await run(order)).outcome.written?.read).toBeUndefined();

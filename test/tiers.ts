@@ -77,6 +77,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/power-loss/power-loss.test.ts",
   "test/integration/power-loss/power-state.test.ts",
   "test/integration/director/record-bound.test.ts",
+  "test/integration/nats/live-output.test.ts",
   "test/integration/nats/provisioned.test.ts",
   "test/integration/nats/rights-matrix.test.ts",
   "test/integration/nats/rogue-associate.test.ts",

@@ -14,21 +14,25 @@ export interface Usage {
   readonly descriptors: number;
 }
 
-const TICKS_PER_S = 100;
-
 export function usageOf(pid: number): Usage {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   const mb = (field: string): number =>
     Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(rollup)?.[1] ?? 0) / 1024;
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return {
     rssMb: mb("Rss"),
     pssMb: mb("Pss"),
     privateMb: mb("Private_Clean") + mb("Private_Dirty"),
-    cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S,
+    cpuS: cpuOf(pid),
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
   };
+}
+
+/** Exact to the nanosecond, unlike /proc/<pid>/stat, which charges whole clock ticks. A thread that ended is not counted. */
+function cpuOf(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const ofThread = (thread: string): number =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
+  return threads.reduce((sum, thread) => sum + ofThread(thread), 0) / 1e9;
 }
 
 export function parentOf(pid: number): number {

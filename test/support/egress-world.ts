@@ -79,6 +79,7 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
     listen: "127.0.0.1",
     advertise: "127.0.0.1",
     ports: null,
+    unusable: [],
     known: [
       rule(NAMES.openai, "model"),
       rule(NAMES.anthropic, "model"),
@@ -87,8 +88,11 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
       rule(NAMES.packages, "package"),
     ],
     models: new Map([
-      [NAMES.openai, { shape: "openai", upstream: null, base: null, prices: { "m-1": PRICE } }],
-      [NAMES.anthropic, { shape: "anthropic", upstream: null, base: null, prices: { "a-1": PRICE } }],
+      [NAMES.openai, { shape: "openai", upstream: null, base: null, prices: { "m-1": PRICE }, noKey: null }],
+      [
+        NAMES.anthropic,
+        { shape: "anthropic", upstream: null, base: null, prices: { "a-1": PRICE }, noKey: null },
+      ],
     ]),
     credentials: [
       credential(NAMES.openai, "authorization", `Bearer ${CANARY}`),

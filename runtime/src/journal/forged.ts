@@ -1,12 +1,13 @@
-import { HEADERS, digestOf, parseJournalSubject } from "@antiphon/contracts";
+import type { JournalType } from "@antiphon/contracts";
+import { HEADERS, SIGNED_TYPES, digestOf, parseJournalSubject } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { Generations } from "../process/generations.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
-import { forgedError, placeOf } from "./record-reader.ts";
-import { judgeReport, type FirstClaim, type Judgement } from "./reporters.ts";
+import { firstPlace, forgedError } from "./record-reader.ts";
+import { isReported, judgeReport, type FirstClaim, type Judgement } from "./reporters.ts";
 
 /**
  * Decisions that no trusted Director signed, and reports of an attempt by others than its holder (reporters.ts); how readers
@@ -139,9 +140,9 @@ async function firstBelieved(bus: Bus, stream: string, subject: string): Promise
 }
 
 /**
- * Tells a genuine decision whose payload was damaged after signing from a forgery with copied headers: another record
- * of the run names the genuine one as its cause, by sequence and signed digest. A run with a damaged record cannot be
- * read.
+ * Tells a genuine record whose payload was damaged from a forgery with copied headers: another record of the run names the
+ * genuine one as its cause, by sequence and digest. The damaged one's signature vouches for that digest, or else the other
+ * one has to be a Director's. A run with a damaged record cannot be read.
  */
 async function isDamaged(
   bus: Bus,
@@ -150,27 +151,35 @@ async function isDamaged(
   run: readonly StoredMessage[],
 ): Promise<boolean> {
   const claimed = message.header(HEADERS.digest);
-  const signature = message.header(HEADERS.signature);
-  if (claimed === "" || signature === "" || (await doubtOf(bus, stream, message, claimed)) !== null)
-    return false;
-  const name = `${placeOf(message).seq}:${claimed}`;
-  return run.some((other) => other.header(HEADERS.cause) === name);
+  const place = firstPlace(message);
+  if (claimed === "" || place === null) return false;
+  const name = `${place.seq}:${claimed}`;
+  const witnesses = run.filter((other) => other.header(HEADERS.cause) === name);
+  if (witnesses.length === 0) return false;
+  if (isOf(message, ASSOCIATES) && witnesses.some((other) => isDecision(bus, other))) return true;
+  return wasSigned(bus, stream, message, claimed);
 }
 
+/** The types that Associates write. */
+const ASSOCIATES: readonly JournalType[] = ["claim", "result"];
+
 async function judge(bus: Bus, stream: string, message: StoredMessage): Promise<Judgement> {
-  if (isResult(message)) return judgeReport(bus, stream, message);
+  if (isOf(message, ASSOCIATES)) return judgeReport(bus, stream, message);
   return { doubt: bus.records.doubt(message), claim: null, mayHide: false };
 }
 
-/** The doubt about a message if its payload had the digest that it claims. */
-async function doubtOf(
-  bus: Bus,
-  stream: string,
-  message: StoredMessage,
-  digest: string,
-): Promise<string | null> {
-  if (isResult(message)) return (await judgeReport(bus, stream, message, digest)).doubt;
-  return bus.records.doubtOf(message.header(HEADERS.signature), digest);
+/** Whether the signature of a message is right for the digest that it claims. */
+async function wasSigned(bus: Bus, stream: string, message: StoredMessage, digest: string): Promise<boolean> {
+  const signature = message.header(HEADERS.signature);
+  if (signature === "") return false;
+  if (isOf(message, ASSOCIATES)) return isReported(bus, stream, message, digest);
+  return bus.records.doubtOf(signature, digest) === null;
 }
 
-const isResult = ({ subject }: StoredMessage): boolean => parseJournalSubject(subject)?.type === "result";
+const isDecision = (bus: Bus, message: StoredMessage): boolean =>
+  isOf(message, SIGNED_TYPES) && bus.records.doubt(message) === null;
+
+function isOf({ subject }: StoredMessage, types: readonly JournalType[]): boolean {
+  const type = parseJournalSubject(subject)?.type;
+  return type !== undefined && types.includes(type);
+}

@@ -82,6 +82,17 @@ export class RecordReader {
     return why;
   }
 
+  /** Why a message is no record of its register; null if it can be read. */
+  misfit(message: RecordMessage): string | null {
+    try {
+      this.read(message);
+      return null;
+    } catch (error) {
+      if (error instanceof AntiphonError && error.code === "ANT_JOURNAL_CORRUPT") return error.detail;
+      throw error;
+    }
+  }
+
   read(message: RecordMessage): StoredRecord {
     const { subject, data } = message;
     const digest = digestOf(data);
@@ -175,16 +186,22 @@ function frozen<T>(value: T): T {
 }
 
 /** Where and when a message was stored first; a restored one keeps its first place. */
-export function placeOf(message: Pick<RecordMessage, "subject" | "seq" | "at" | "header">): {
-  seq: number;
-  at: Date;
-} {
-  const before = message.header(HEADERS.restored);
-  if (before === "") return { seq: message.seq, at: message.at };
-  const [, seq = "", at = ""] = /^(\d+):(.+)$/.exec(before) ?? [];
-  const place = { seq: Number(seq), at: new Date(at) };
-  if (seq === "" || Number.isNaN(place.at.getTime())) throw corrupt(message, "invalid place: " + before);
+export function placeOf(message: Place): FirstPlace {
+  const place = firstPlace(message);
+  if (place === null) throw corrupt(message, "invalid place: " + message.header(HEADERS.restored));
   return place;
+}
+
+type Place = Pick<RecordMessage, "subject" | "seq" | "at" | "header">;
+type FirstPlace = { seq: number; at: Date };
+
+/** Null: its header is not one that a restore writes. */
+export function firstPlace({ seq, at, header }: Pick<Place, "seq" | "at" | "header">): FirstPlace | null {
+  const before = header(HEADERS.restored);
+  if (before === "") return { seq, at };
+  const [, first = "", time = ""] = /^(\d+):(.+)$/.exec(before) ?? [];
+  const place = { seq: Number(first), at: new Date(time) };
+  return first === "" || Number.isNaN(place.at.getTime()) ? null : place;
 }
 
 export function forgedError({ subject, seq }: { subject: string; seq: number }, why: string): AntiphonError {

@@ -13,11 +13,14 @@ import { placeOf, type RecordMessage } from "./record-reader.ts";
  * attempt and process.
  *
  * A `lapsed` result is written by others by design and is not signed; it hides no earlier result. A result that was stored before the claim, or whose
- * claim names no key (an older Associate wrote it), counts as it is.
+ * claim names no key (an older Associate wrote it), counts as it is. A message on these registers that is no record at all
+ * counts for nothing, so that it cannot make a run unreadable. A record that was damaged on disk looks the same unless its
+ * holder or a Director signed for it; without it the attempt is made again.
  *
  * Promises:
- *   runtime/J15 Because all Associates may write on every result's register, a report of an attempt whose first claim names
- *     a key counts only under that key's signature; any other one is treated like a forged decision (runtime/J14).
+ *   runtime/J15 Because all Associates may write on every register of a claim or a result, a message there that is no record,
+ *     and a report of an attempt whose first claim names a key without that key's signature, are treated like a forged
+ *     decision (runtime/J14).
  */
 export interface FirstClaim {
   readonly subject: string;
@@ -41,22 +44,48 @@ type Judged = Pick<RecordMessage, "subject" | "seq" | "at" | "data" | "header">;
 
 const UNJUDGED: Judgement = { doubt: null, claim: null, mayHide: false };
 
-/** Judges a result, and nothing else. `digest`: that of its payload, if known. */
-export async function judgeReport(
-  bus: Bus,
-  stream: string,
-  message: Judged,
-  digest?: string,
-): Promise<Judgement> {
+/** Enough for the first claim of nearly every attempt; others have noise before it. */
+const PAGE = 64;
+
+/** Judges a claim or a result, and nothing else. */
+export async function judgeReport(bus: Bus, stream: string, message: Judged): Promise<Judgement> {
   const address = parseJournalSubject(message.subject);
-  if (address?.type !== "result") return UNJUDGED;
+  if (address?.type !== "result" && address?.type !== "claim") return UNJUDGED;
+  const unfit = bus.records.misfit(message);
+  if (address.type === "claim") return { ...UNJUDGED, doubt: unfit };
   const claim = await firstClaim(bus, stream, message, address);
-  if (claim === null || claim.key === null) return { ...UNJUDGED, claim };
-  const signature = message.header(HEADERS.signature);
-  const why = bus.records.reportDoubt(claim.key, signature, digest ?? digestOf(message.data)); // runtime/J15
+  if (unfit !== null || claim === null || claim.key === null) return { ...UNJUDGED, doubt: unfit, claim };
+  const why = signatureDoubt(bus, claim.key, message, digestOf(message.data)); // runtime/J15
   if (why === null) return { ...UNJUDGED, claim };
   const counts = isBefore(message, claim) || isLapse(message.data);
   return { doubt: counts ? null : why, claim, mayHide: counts };
+}
+
+/**
+ * Why a message that cannot be read is noise on the register of a claim or a result; null if it may be a damaged record: it
+ * is on another register, or the attempt's holder signed what it was.
+ */
+export async function noise(bus: Bus, stream: string, message: Judged): Promise<string | null> {
+  const { doubt } = await judgeReport(bus, stream, message);
+  if (doubt === null || (await isReported(bus, stream, message, message.header(HEADERS.digest)))) return null;
+  return doubt;
+}
+
+/** Whether the attempt's holder signed a result of this digest. */
+export async function isReported(
+  bus: Bus,
+  stream: string,
+  message: Judged,
+  digest: string,
+): Promise<boolean> {
+  const address = parseJournalSubject(message.subject);
+  if (address?.type !== "result") return false;
+  const claim = await firstClaim(bus, stream, message, address);
+  return claim !== null && claim.key !== null && signatureDoubt(bus, claim.key, message, digest) === null;
+}
+
+function signatureDoubt(bus: Bus, key: DirectorKey, { header }: Judged, digest: string): string | null {
+  return bus.records.reportDoubt(key, header(HEADERS.signature), digest);
 }
 
 /** Remembered for each result: after an archiver's purge and a restore another message may be the first one. */
@@ -69,13 +98,29 @@ async function firstClaim(
   const key = `${message.seq} ${message.subject}`;
   const known = bus.forged.claims.get(key);
   if (known !== undefined) return known;
-  const filter = subjects.journal({ ...address, type: "claim" }, bus.partitions);
-  const { messages } = await bus.reader.next(stream, { filter, seq: 1, batch: 1 });
-  const [first] = messages;
-  if (first === undefined) return null;
+  const first = await firstFitting(
+    bus,
+    stream,
+    subjects.journal({ ...address, type: "claim" }, bus.partitions),
+  );
+  if (first === null) return null;
   const claim = claimOf(bus, first);
   bus.forged.claims.set(key, claim);
   return claim;
+}
+
+async function firstFitting(bus: Bus, stream: string, filter: string): Promise<StoredMessage | null> {
+  for (let seq = 1, batch = 1; ; batch = PAGE) {
+    const { messages, pending } = await bus.reader.next(stream, { filter, seq, batch });
+    for (const message of messages) {
+      const unfit = bus.records.misfit(message);
+      if (unfit === null) return message;
+      bus.forged.alarm(message, unfit, stream);
+    }
+    const last = messages.at(-1);
+    if (last === undefined || pending === 0) return null;
+    seq = last.seq + 1;
+  }
 }
 
 function claimOf(bus: Bus, message: StoredMessage): FirstClaim {

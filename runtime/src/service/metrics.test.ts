@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import perfHooks from "node:perf_hooks";
+import { expect, test, vi } from "vitest";
 import { readingsBy } from "./meter.ts";
 import { openMetrics } from "./metrics.ts";
 
@@ -64,4 +65,18 @@ test("leaves a metric out while it cannot be read, rather than serve 0 or an old
   ]);
   isUp = false;
   expect(await linesOf(metrics, "antiphon_dead_letters")).toEqual([]);
+});
+
+test("watches the event loop, which wakes the process a hundred times a second, only from the first scrape on", async () => {
+  const watching = vi.spyOn(perfHooks, "monitorEventLoopDelay");
+  try {
+    const metrics = await openMetrics("gateway");
+    metrics.count("antiphon_verdicts_total", { verdict: "PASS", code: "none" });
+    expect(watching).not.toHaveBeenCalled();
+    for (let scrapes = 0; scrapes < 2; scrapes += 1)
+      expect(await linesOf(metrics, "nodejs_eventloop_lag_max_seconds")).toHaveLength(1);
+    expect(watching).toHaveBeenCalledTimes(1);
+  } finally {
+    watching.mockRestore();
+  }
 });

@@ -20,10 +20,15 @@ export async function openMetrics(service: string): Promise<Metrics> {
   const { default: client } = await import("prom-client");
   const registry: Registry = new client.Registry();
   registry.setDefaultLabels({ service });
-  client.collectDefaultMetrics({ register: registry });
-  // Gauges with the ending of a counter; those without it have the same numbers by kind.
-  for (const what of ["handles", "requests", "resources"])
-    registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  let isScraped = false;
+  /** Node's own metrics begin with the first scrape: they watch the event loop a hundred times a second, read or not. */
+  const watchNode = (): void => {
+    isScraped = true;
+    client.collectDefaultMetrics({ register: registry });
+    // Gauges with the ending of a counter; those without it have the same numbers by kind.
+    for (const what of ["handles", "requests", "resources"])
+      registry.removeSingleMetric(`nodejs_active_${what}_total`);
+  };
   const counters = new Map<CounterName, Counter>();
   const histograms = new Map<HistogramName, Histogram>();
 
@@ -62,6 +67,7 @@ export async function openMetrics(service: string): Promise<Metrics> {
       else new client.Gauge({ ...about(name), ...metric });
     },
     async scrape() {
+      if (!isScraped) watchNode();
       return { type: registry.contentType, text: await registry.metrics() };
     },
   };

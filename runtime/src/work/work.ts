@@ -10,12 +10,13 @@ import { parseAckSubject } from "./ack-subject.ts";
 import { Generations } from "../process/generations.ts";
 import { storeLetter } from "./dead-letters.ts";
 import { Heartbeats } from "./heartbeats.ts";
-import { judgeReport } from "../journal/reporters.ts";
+import { judgeReport, noise } from "../journal/reporters.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outcome } from "./outcome.ts";
 import { ackVerb } from "./outcome.ts";
 import { PullLoop, Semaphore } from "./pull-loop.ts";
 import { headersOf } from "../nats/wire-headers.ts";
+import type { RecordMessage } from "../journal/record-reader.ts";
 
 /**
  * Consumes the journal: each record that a durable consumer delivers is handled in a slot, and the table in outcome.ts
@@ -180,13 +181,9 @@ async function decide(
   try {
     record = bus.records.read(stored);
   } catch (error) {
-    const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
-    if (code === "ANT_JOURNAL_NEWER") {
-      log.warn({ subject: message.subject, seq, code, delayMs: newerDelayMs }, "left to a newer service");
-      return { kind: "retry", delayMs: newerDelayMs, code };
-    }
-    log.error({ subject: message.subject, seq, code, detail }, "unreadable record");
-    return { kind: "terminal", code, detail };
+    return unreadable(bus, options, info, stored, error).catch((thrown: unknown) =>
+      thrownOutcome(options, { subject: message.subject, seq, deliveries }, thrown, signal),
+    );
   }
   const at = {
     run: record.runId,
@@ -221,6 +218,28 @@ async function decide(
   }
 }
 
+async function unreadable(
+  bus: Bus,
+  { log }: ConsumeOptions,
+  { stream, seq }: DeliveryInfo,
+  stored: RecordMessage,
+  error: unknown,
+): Promise<Outcome> {
+  const { subject } = stored;
+  const { code, detail } = AntiphonError.from(error, "ANT_JOURNAL_CORRUPT");
+  if (code === "ANT_JOURNAL_NEWER") {
+    log.warn({ subject, seq, code, delayMs: newerDelayMs }, "left to a newer service");
+    return { kind: "retry", delayMs: newerDelayMs, code };
+  }
+  const why = await noise(bus, stream, stored);
+  if (why !== null) {
+    bus.forged.alarm(stored, why, stream); // runtime/J15
+    return { kind: "done" };
+  }
+  log.error({ subject, seq, code, detail }, "unreadable record");
+  return { kind: "terminal", code, detail };
+}
+
 /** The handler, as a span of the record's stage. */
 function traced(bus: Bus, options: ConsumeOptions, delivery: Delivery): Promise<Outcome> {
   if (!bus.tracer.isOn) return options.handle(delivery);
@@ -243,7 +262,7 @@ function traced(bus: Bus, options: ConsumeOptions, delivery: Delivery): Promise<
 
 function thrownOutcome(
   options: ConsumeOptions,
-  at: { deliveries: number },
+  at: { readonly deliveries: number; readonly [field: string]: unknown },
   thrown: unknown,
   signal: AbortSignal,
 ): Outcome {

@@ -179,6 +179,56 @@ describe("runtime/J15: who may report an attempt", () => {
   });
 });
 
+/** Messages that are no record of their register, as [payload, headers]. */
+const NO_RECORDS: Record<string, (record: NewRecord) => [Uint8Array | string, Record<string, string>]> = {
+  "that cannot be decoded": () => ["{}", {}],
+  "that is empty": () => ["", {}],
+  "with the digest of other bytes": (record) => [
+    encode({ v: 1, ...record }),
+    { [HEADERS.digest]: digestOf(encode("other")) },
+  ],
+  "that says it belongs to another run": (record) => [encode({ v: 1, ...record, runId: "run_other" }), {}],
+  "without the fields of its type": (record) => [encode({ v: 1, ...record, body: {} }), {}],
+  "with a first place that is none": (record) => [
+    encode({ v: 1, ...record }),
+    { [HEADERS.restored]: "yesterday" },
+  ],
+};
+
+describe.each(Object.keys(NO_RECORDS))("runtime/J15: a message %s", (what) => {
+  const slug = Object.keys(NO_RECORDS).indexOf(what);
+
+  async function disturb(record: NewRecord): Promise<void> {
+    const [payload, more] = NO_RECORDS[what]?.(record) ?? ["", {}];
+    const fields = headers();
+    for (const [name, value] of Object.entries(more)) fields.set(name, value);
+    await rogue.request(subjects.journal(record), payload, { headers: fields, timeout: 5_000 });
+  }
+
+  it("on the register of a claim or a result, before or after the record, leaves the run readable", async () => {
+    const runId = `run_noise${slug}`;
+    const claim = claimOf(runId, holderKey);
+    await openJournal(director).append(dispatchRecord(runId, TASK, 1));
+    for (const record of [claim, honest(runId)]) {
+      await disturb(record);
+      expect(await holder.append(record)).toMatchObject({ kind: "appended" });
+      await disturb(record);
+      expect((await openJournal(director).find(record.type, runId, TASK, 1))?.digest).toBe(
+        digestOfRecord(record),
+      );
+    }
+    expect((await fresh(runId)).map(evidenceOf)).toEqual(["none", "none", `${runId}.true`]);
+  });
+
+  it("on the register of an attempt that nobody dispatched leaves the run readable", async () => {
+    const runId = `run_nowhere${slug}`;
+    await claimed(runId);
+    await disturb(claimRecord(runId, "T-999", 7, "as_rogue"));
+    await disturb(report(runId, "forged"));
+    expect(typesOf(await fresh(runId))).toEqual(["dispatch", "claim"]);
+  });
+});
+
 it("runtime/J15: a consumer is not handed a foreign report, and the server does not deliver it again", async () => {
   const abort = new AbortController();
   const heard: string[] = [];
@@ -193,6 +243,11 @@ it("runtime/J15: a consumer is not handed a foreign report, and the server does 
       return Promise.resolve({ kind: "done" });
     },
   });
+  for (const type of ["claim", "result"] as const)
+    await rogue.request(
+      subjects.journal({ type, runId: "run_heard", taskId: TASK, epoch: 1 }),
+      "no record of anything",
+    );
   await claimed("run_heard");
   await attack(forged("run_heard"), signatureOf(rogueKey, forged("run_heard")));
   await holder.append(honest("run_heard"));
@@ -202,5 +257,9 @@ it("runtime/J15: a consumer is not handed a foreign report, and the server does 
     const { num_ack_pending, num_pending } = await director.jsm.consumers.info("ANT_JOURNAL_0", "director");
     return num_ack_pending + num_pending === 0;
   });
+  expect(
+    (await director.jsm.streams.info("ANT_DLQ", { subjects_filter: "antiphon.v1.dlq.*.*.run_heard.>" })).state
+      .subjects ?? {},
+  ).toEqual({});
   await consumption.drain();
 });

@@ -57,6 +57,7 @@ const TABLE = {
   ANT_EGRESS_METHOD: ["terminal", 403, 1, "The sandbox's profile does not allow this method or path on this host.", "Use only requests that fetch or download; pushing and publishing are refused."],
   ANT_EGRESS_MISMATCH: ["terminal", 403, 1, "The names in CONNECT, in the TLS handshake and in Host are not the same.", "Use the name of the intended host in all three."],
   ANT_EGRESS_MODEL: ["terminal", 403, 1, "The model call cannot be priced before it is sent.", "Use a model of the gateway's price list, with plain text and own tools."],
+  ANT_EGRESS_NO_KEY: ["terminal", 403, 1, "The deployment has no key for the host of a model call.", "Set the variable that the message names where the egress gateway starts (`antiphon dev` passes its environment on), or add a credential to its configuration."],
   ANT_EGRESS_QUOTA: ["terminal", 429, 1, "The sandbox used up its requests or bytes.", "Fetch less; docs/reference/limits.md lists the limits."],
   ANT_EGRESS_REPLAY: ["terminal", 409, 1, "A replayed attempt asked for something that its record does not hold.", "The replay names the first step that differs. Nothing but recorded answers reaches a replay."],
   ANT_EGRESS_TIMEOUT: ["terminal", 504, 1, "A connection was idle for too long, or a request took too long.", "Try again with smaller requests."],

@@ -80,7 +80,7 @@ export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
 export * from "./runs/approvals.ts";
 export { DELIVERABLES, deliverableOf, type Deliverable } from "./runs/deliverables.ts";
-export { modelHostIn } from "./runs/model-hosts.ts";
+export { modelHostIn, PROVIDER_KEYS } from "./runs/model-hosts.ts";
 export * from "./runs/hook-decision.ts";
 export * from "./runs/run-options.ts";
 export * from "./runs/task-spec.ts";

@@ -182,6 +182,18 @@ const TABLE = {
     "the same, for checks whose output has no report of a test runner, because only the base can tell whether one is missing",
     "they are stopped, and the verdict says `regression`",
   ],
+  baseTrialsKept: [
+    64,
+    "outcomes",
+    "of checks on the base that a Director keeps for verifications; the largest is about 1 MiB",
+    "the one that was asked for longest ago is forgotten, and a verification runs its base",
+  ],
+  baseTrialKeepMs: [
+    1_800_000,
+    "milliseconds",
+    "that such an outcome is used: the name of an image, or the date, may mean something else later",
+    "a verification runs its base",
+  ],
   egressLeases: [256, "sandboxes", "listeners of one egress gateway", "ANT_EGRESS_BUSY"],
   egressConnections: [64, "connections", "open at once from one sandbox", "the next one waits"],
   egressRequests: [5000, "requests", "of one sandbox; a full install is about 1,500", "ANT_EGRESS_QUOTA"],

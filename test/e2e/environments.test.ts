@@ -131,3 +131,16 @@ test("an image without the package manager is named as the reason", async () => 
   expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
   expect(document.message).toContain("the image has no go");
 });
+
+test("a setup that takes a while is told about in lines, with the last one of its log, made visible", async () => {
+  const repo = project({
+    "antiphon.yaml": "setup: printf 'fetching \\033]0;x\\007 packages\\n'; sleep 5\ncheck: grep -q b a.txt\n",
+    "a.txt": "a\n",
+  });
+  const told = await stack.antiphon([
+    ...["run", "Write b", "--repo", repo.path, "--command", "echo b > a.txt", "--allow-unproven"],
+  ]);
+  expect(told.stdout).toMatch(/T-001 +preparing the environment for \d+ s: printf /);
+  expect(told.stdout).toContain("; sleep 5: fetching \\x1b]0;x\\x07 packages");
+  expect(told.code).toBe(0);
+});

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -28,6 +28,17 @@ describe("antiphon dev", () => {
     await stack.stop(); // Throws when a child is left.
     expect(await dockerContainers(document.runId)).toEqual([]);
     expect(readdirSync(temporary).filter((name) => /antiphon/i.test(name))).toEqual([]);
+  });
+
+  test("gives the keys of model providers to the egress gateway, and to no other service", async () => {
+    const key = `the-key-of-a-provider-${process.pid}`;
+    const stack = await startStack({ env: { ANTHROPIC_API_KEY: key } });
+    const holders = Object.entries(stack.ready.pids)
+      .filter(([, pid]) => readFileSync(`/proc/${pid}/environ`, "utf8").includes(key))
+      .map(([name]) => name);
+    await stack.stop();
+    expect(Object.keys(stack.ready.pids)).toContain("associate-1");
+    expect(holders).toEqual(["egress"]);
   });
 
   test("a second one on the same state directory names the first one and disturbs nothing", async () => {

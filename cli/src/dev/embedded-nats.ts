@@ -5,6 +5,7 @@ import { childEnvironment } from "../config.ts";
 import type { CliConfig } from "../config.ts";
 import { Failure } from "../failure.ts";
 import { makeUsers, seedFile } from "../nats/nats-users.ts";
+import { withheldFrom } from "./withheld.ts";
 import { findNatsServer, MIN_NATS } from "./nats-binary.ts";
 import type { ChildSpec } from "./child.ts";
 import { greeting } from "./loopback-port.ts";
@@ -56,7 +57,7 @@ export class EmbeddedNats {
       name: "nats-server",
       command: "/bin/sh",
       args: ["-c", GUARD, "nats-guard", binary.path, "--config", join(this.#runDir, "nats.conf")],
-      env: childEnvironment({}),
+      env: childEnvironment(withheldFrom("nats-server")),
       signalGroup: false,
       graceMs,
     };

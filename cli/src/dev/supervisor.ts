@@ -22,6 +22,7 @@ import { greeting, isFree } from "./loopback-port.ts";
 import { lockOf, writeInstance } from "./instance.ts";
 import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
+import { withheldFrom } from "./withheld.ts";
 
 export interface DevOptions {
   /** Directory of the store, the logs and the lock. */
@@ -40,8 +41,6 @@ export interface DevOptions {
   readonly readyWithinMs: number;
 }
 
-/** Secrets that only the sandbox-runner gets; for the other services they are set to "". */
-const RUNNER_ONLY = { E2B_API_KEY: "" };
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
 const ROLL_CALL_MS = 10_000;
@@ -168,7 +167,7 @@ export class Supervisor {
           env: childEnvironment({
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
-            ...(role === "sandbox-runner" ? {} : RUNNER_ONLY),
+            ...withheldFrom(role),
             ...(role === "gateway" ? { ANTIPHON_SESSION_KEY: sessionKey } : {}),
             ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
           }),

@@ -27,6 +27,9 @@ export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: R
 /** Records after which a run may wait for people. */
 const MAY_WAIT: ReadonlySet<string> = new Set(["result", "verdict"]);
 
+/** Without a terminal, what a run is at is a line of its own when there was none for so long: the first time, and later. */
+const QUIET_MS = { first: 2_000, later: 10_000 };
+
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 export async function follow(context: CliContext, runId: string, options: FollowOptions): Promise<FollowEnd> {
@@ -39,7 +42,9 @@ export async function follow(context: CliContext, runId: string, options: Follow
   process.once("SIGINT", onInterrupt);
   let progress: LiveOutput | null = null;
   const spinner = startSpinner(context, () => doingNow(last, progress));
-  const logs = options.logs ? "all" : context.screen.live && !options.quiet ? "progress" : "none";
+  const logs = options.logs ? "all" : options.quiet ? "none" : "progress";
+  const isPlain = !context.screen.live && !options.quiet && !options.logs;
+  let quiet = { since: performance.now(), mostMs: QUIET_MS.first };
   try {
     for await (const event of gateway.events(runId, {
       afterSeq: 0,
@@ -52,11 +57,16 @@ export async function follow(context: CliContext, runId: string, options: Follow
         facts = foldFacts(facts, last);
         progress = null;
         show(context, options, last, facts.openedAt);
+        quiet = { since: performance.now(), mostMs: QUIET_MS.first };
         if (MAY_WAIT.has(last.type) && (await waits(context, facts))) {
           return { kind: "waiting", summary: summarize(facts, decisions.words, Date.now()) };
         }
       } else if (event.kind === "output") {
         progress = event.output.stream === "progress" ? event.output : progress;
+        if (isPlain && progress !== null && performance.now() - quiet.since >= quiet.mostMs) {
+          showProgress(context, progress, facts.openedAt);
+          quiet = { since: performance.now(), mostMs: QUIET_MS.later };
+        }
         if (!options.logs) continue;
         if (options.jsonLines) context.screen.json({ event: "log", ...event.output });
         else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
@@ -92,6 +102,16 @@ function show(
   if (options.quiet) return;
   const since = Date.parse(record.at) - Date.parse(timeOf(openedAt ?? record.at));
   for (const line of narrate(record)) context.screen.out(lineText(context, line, since));
+}
+
+function showProgress(
+  context: CliContext,
+  { taskId, text }: LiveOutput,
+  openedAt: RunFacts["openedAt"],
+): void {
+  const since = openedAt === null ? 0 : Date.now() - Date.parse(timeOf(openedAt));
+  const line: Line = { mark: "step", task: taskId, text: text.replaceAll(/\s+/g, " ").trim() };
+  context.screen.out(lineText(context, line, Math.max(0, since))); // The server's clock may be ahead of ours.
 }
 
 function lineText({ screen }: CliContext, line: Line, sinceMs: number): string {

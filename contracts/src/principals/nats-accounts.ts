@@ -61,6 +61,21 @@ function ownersOf(subject: string): string[] {
   return [subject.startsWith("antiphon.v1.rpc.egress.") ? accountOf("egress") : CORE];
 }
 
+/**
+ * Live output, which is a hint. A service hears it from the accounts of those who tell it, as the server does not pass on to a
+ * stream import what an account got by a service import. Records are heard from the Director's account alone.
+ */
+const LIVE = "antiphon.v1.log.";
+
+/** The live subjects of each other account outside the Director's. */
+function toldBy(name: string, partitions: number): { owner: string; subject: string }[] {
+  return SERVICES.filter((one) => !inCore(one) && accountOf(one) !== name).flatMap((one) =>
+    rightsOf(one, partitions)
+      .asks.filter(({ subject }) => subject.startsWith(LIVE))
+      .map(({ subject }) => ({ owner: accountOf(one), subject })),
+  );
+}
+
 /** How long the server keeps the way back of an answer. */
 const WAY_BACK: Readonly<Record<Answers, string>> = {
   one: "response: singleton",
@@ -112,6 +127,11 @@ export function accountsConfig({ keys, partitions, anonymous }: AccountsOptions)
     for (const subject of rights.hears.filter(() => name !== CORE)) {
       share("stream", subject, CORE, name);
       own.imports.add(`{ stream: { account: ${CORE}, subject: ${text(subject)} } }`);
+      if (!subject.startsWith(LIVE)) continue;
+      for (const told of toldBy(name, partitions)) {
+        share("stream", told.subject, told.owner, name);
+        own.imports.add(`{ stream: { account: ${told.owner}, subject: ${text(told.subject)} } }`);
+      }
     }
   }
   const nobody = anonymous === undefined ? undefined : keys[anonymous];

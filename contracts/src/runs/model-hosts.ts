@@ -24,3 +24,10 @@ export function modelHostIn(entry: string): string | null {
     pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
   return MODEL_HOSTS.find(covers) ?? null;
 }
+
+/** Providers with prices and a way to sign in that ship with the egress gateway: the variables that may hold their key. */
+export const PROVIDER_KEYS = {
+  "api.anthropic.com": ["ANTHROPIC_API_KEY"],
+  "api.openai.com": ["OPENAI_API_KEY"],
+  "generativelanguage.googleapis.com": ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+} as const;

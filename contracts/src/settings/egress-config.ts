@@ -5,19 +5,30 @@ import { closed, oneOf } from "../shapes/shape.ts";
 const host = (description: string) => Type.String({ minLength: 1, maxLength: 253, description });
 const price = (description: string) => Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
+const rates = {
+  input: price("Micro-dollars per million tokens."),
+  output: price("Micro-dollars per million tokens."),
+  cache_read: Type.Optional(price("Default: the input price.")),
+  cache_write: Type.Optional(price("Default: twice the input price for `anthropic`, else the input price.")),
+};
+
 const ModelPrice = closed(
   {
-    input: price("Micro-dollars per million tokens."),
-    output: price("Micro-dollars per million tokens."),
-    cache_read: Type.Optional(price("Default: the input price.")),
-    cache_write: Type.Optional(
-      price("Default: twice the input price for `anthropic`, else the input price."),
-    ),
+    ...rates,
     max_output: Type.Integer({
       minimum: 1,
       maximum: 10_000_000,
       description: "Maximum tokens of one answer.",
     }),
+    long: Type.Optional(
+      closed(
+        {
+          above: Type.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens of input." }),
+          ...rates,
+        },
+        { description: "The prices of a whole call with more input than `above`." },
+      ),
+    ),
   },
   { description: "The prices of a model." },
 );

@@ -1,14 +1,18 @@
 /** The settings of an egress gateway. Only this module reads the environment and the configuration file. */
-import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
-import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
+import { AntiphonError, PROVIDER_KEYS, type EgressConfig } from "@antiphon/contracts";
+import { configFile, invalid, text, type ConfigFile, type Unusable } from "./config-file.ts";
 import type { Credential } from "./policy/credentials.ts";
 import { KNOWN_HOSTS } from "./policy/known-hosts.ts";
 import type { ModelShape } from "./models/endpoint.ts";
 import { parseAuthority, parseHostName } from "./policy/host-name.ts";
 import type { Target } from "./policy/target.ts";
 import { parseEntry, type HostKind, type HostRule } from "./policy/policy.ts";
-import type { ModelPrice } from "./models/pricing.ts";
+import { KNOWN_PROVIDERS } from "./models/known-models.ts";
+import type { ModelPrice, Rates } from "./models/pricing.ts";
+
+type ModelEntry = NonNullable<EgressConfig["models"]>[number];
+type CredentialEntry = NonNullable<EgressConfig["credentials"]>[number];
 
 export interface ModelHost {
   readonly shape: ModelShape;
@@ -17,6 +21,8 @@ export interface ModelHost {
   /** The path of the upstream's base URL, without a slash at its end; null: as the client writes it. */
   readonly base: string | null;
   readonly prices: Readonly<Record<string, ModelPrice>>;
+  /** Why its calls cannot be made, if the key that they need is missing. */
+  readonly noKey: string | null;
 }
 
 export interface EgressSettings {
@@ -32,61 +38,112 @@ export interface EgressSettings {
   readonly credentials: readonly Credential[];
   /** Certificate authorities, in PEM, that upstream servers are verified against. */
   readonly upstreamCa: readonly string[];
+  /** Entries of the configuration that are not used. */
+  readonly unusable: readonly Unusable[];
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+const NO_FILE: ConfigFile = { file: {}, unusable: [] };
+
 export function readEgressConfig(env: Env = process.env): EgressSettings {
   const path = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
-  const file = path === "" ? {} : configFile(path);
+  const { file, unusable } = path === "" ? NO_FILE : configFile(path);
   const listen = env["ANTIPHON_EGRESS_LISTEN"] || "127.0.0.1";
-  const models = file.models ?? [];
+  const configured = each("models", file.models ?? [], modelHost);
+  const own = each("credentials", file.credentials ?? [], (entry) => credentialOf(entry, env));
+  const bad = [...unusable, ...configured.unusable, ...own.unusable];
+  const known = knownProviders(new Map(configured.made), [...own.made, ...bad], env);
+  const models = new Map(
+    [...known.models, ...configured.made].map(([host, made]) => [
+      host,
+      { ...made, noKey: made.noKey ?? lostKey(host, bad) },
+    ]),
+  );
   return {
     listen,
     advertise: env["ANTIPHON_EGRESS_ADVERTISE"] || listen,
     ports: portRange(env["ANTIPHON_EGRESS_PORTS"] ?? ""),
-    known: knownHosts(file),
-    models: new Map(
-      models.map(({ host, shape, prices, base_url }) => [
-        named(host),
-        { shape, ...upstreamOf(host, base_url), prices: pricesOf(shape, prices) },
-      ]),
-    ),
-    credentials: (file.credentials ?? []).map((one) => credentialOf(one, env)),
+    known: knownHosts(file, models, file.models ?? []),
+    models,
+    credentials: [...own.made, ...known.credentials],
     upstreamCa: [
       ...rootCertificates,
       ...(file.upstream_ca_file === undefined ? [] : [text(file.upstream_ca_file)]),
     ],
+    unusable: bad,
     overrides: new Map(Object.entries(file.overrides ?? {}).map(override)),
   };
 }
 
-function configFile(path: string): EgressConfig {
-  let document: unknown;
-  try {
-    document = JSON.parse(text(path));
-  } catch (error) {
-    throw invalid(
-      `ANTIPHON_EGRESS_CONFIG=${path}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+/** What can be made of a list. An entry of which nothing can be made is named instead of stopping the start. */
+function each<E extends { readonly host: string }, T>(
+  list: string,
+  entries: readonly E[],
+  make: (entry: E) => T,
+): { readonly made: readonly T[]; readonly unusable: readonly Unusable[] } {
+  const made: T[] = [];
+  const unusable: Unusable[] = [];
+  for (const entry of entries) {
+    try {
+      made.push(make(entry));
+    } catch (error) {
+      const reason = AntiphonError.from(error).detail;
+      unusable.push({ entry: `${list}/${entry.host}`, host: entry.host.toLowerCase(), reason });
+    }
   }
-  const checked = validate("EgressConfig", document);
-  if (checked.ok) return checked.value;
-  const [first] = checked.errors;
-  throw invalid(`${path}: ${first?.path ?? ""} ${first?.message ?? "is not a configuration"}`);
+  return { made, unusable };
 }
 
-function knownHosts(file: EgressConfig): HostRule[] {
+function modelHost({ host, shape, prices, base_url }: ModelEntry): [string, ModelHost] {
+  return [
+    named(host),
+    { shape, ...upstreamOf(host, base_url), prices: pricesOf(shape, prices), noKey: null },
+  ];
+}
+
+/** The well-known providers that the configuration does not name, with the keys of the environment. */
+function knownProviders(
+  configured: ReadonlyMap<string, ModelHost>,
+  credentials: readonly { readonly host: string | null }[],
+  env: Env,
+): { readonly models: readonly [string, ModelHost][]; readonly credentials: readonly Credential[] } {
+  const models: [string, ModelHost][] = [];
+  const keys: Credential[] = [];
+  for (const { host, shape, credential, prices } of KNOWN_PROVIDERS) {
+    // A key goes to the provider only, not to a server that the configuration puts in its place.
+    if (configured.get(host)?.upstream != null) continue;
+    const names = PROVIDER_KEYS[host];
+    const isOurs = credentials.every((one) => one.host !== host);
+    const name = names.find((variable) => (env[variable] ?? "").trim().length >= SHORTEST);
+    if (isOurs && name !== undefined) keys.push(credentialOf({ host, ...credential, env: name }, env));
+    if (configured.has(host)) continue;
+    const noKey = isOurs && name === undefined ? `${names.join(" or ")} is not set` : null;
+    models.push([host, { shape, upstream: null, base: null, prices: pricesOf(shape, prices), noKey }]);
+  }
+  return { models, credentials: keys };
+}
+
+function lostKey(host: string, unusable: readonly Unusable[]): string | null {
+  const lost = unusable.find((one) => one.host === host && one.entry.startsWith("credentials/"));
+  return lost === undefined ? null : lost.reason;
+}
+
+function knownHosts(
+  file: EgressConfig,
+  usable: ReadonlyMap<string, ModelHost>,
+  entries: readonly ModelEntry[],
+): HostRule[] {
   const listed = (hosts: readonly string[] | undefined, kind: HostKind): readonly HostRule[] =>
     hosts === undefined
       ? KNOWN_HOSTS.filter((rule) => rule.kind === kind)
       : hosts.map((host) => ({ ...parseEntry(host), kind }));
-  const models = (file.models ?? []).map(({ host, port }): HostRule => ({
-    host: named(host),
+  const models = [...usable.keys()].map((host): HostRule => ({
+    host,
     kind: "model",
-    ports: [port ?? 443],
+    ports: [entries.find((entry) => entry.host.toLowerCase() === host)?.port ?? 443],
     terminate: true,
   }));
   const tunnels = (file.tunnel_hosts ?? []).map((host): HostRule => ({
@@ -97,19 +154,25 @@ function knownHosts(file: EgressConfig): HostRule[] {
   return [...models, ...tunnels, ...listed(file.git_hosts, "git"), ...listed(file.package_hosts, "package")];
 }
 
-/** Prices that are not given are never below what a provider of this shape charges. */
-function pricesOf(
-  shape: ModelShape,
-  prices: NonNullable<EgressConfig["models"]>[number]["prices"],
-): ModelHost["prices"] {
+function pricesOf(shape: ModelShape, prices: ModelEntry["prices"]): ModelHost["prices"] {
   return Object.fromEntries(
-    Object.entries(prices).map(([model, price]) => {
-      const cache_write = price.cache_write ?? (shape === "anthropic" ? 2 : 1) * price.input;
-      const cache_read = price.cache_read ?? price.input;
-      const cache_write_short = Math.min(cache_write, Math.ceil(1.25 * price.input));
-      return [model, { ...price, cache_read, cache_write, cache_write_short }];
-    }),
+    Object.entries(prices).map(([model, { long, ...price }]) => [
+      model,
+      {
+        ...price,
+        ...ratesOf(shape, price),
+        ...(long === undefined ? {} : { long: { ...long, ...ratesOf(shape, long) } }),
+      },
+    ]),
   );
+}
+
+/** Prices that are not given are never below what a provider of this shape charges. */
+function ratesOf(shape: ModelShape, given: Omit<ModelEntry["prices"][string], "max_output" | "long">): Rates {
+  const cache_write = given.cache_write ?? (shape === "anthropic" ? 2 : 1) * given.input;
+  const cache_read = given.cache_read ?? given.input;
+  const cache_write_short = Math.min(cache_write, Math.ceil(1.25 * given.input));
+  return { input: given.input, output: given.output, cache_read, cache_write, cache_write_short };
 }
 
 function upstreamOf(host: string, baseUrl: string | undefined): Pick<ModelHost, "upstream" | "base"> {
@@ -125,13 +188,16 @@ function upstreamOf(host: string, baseUrl: string | undefined): Pick<ModelHost, 
   return { upstream: { scheme, host: url.hostname.replace(/^\[|\]$/g, ""), port }, base };
 }
 
-function credentialOf(entry: NonNullable<EgressConfig["credentials"]>[number], env: Env): Credential {
+/** A shorter secret could not be told from other text. */
+const SHORTEST = 8;
+
+function credentialOf(entry: CredentialEntry, env: Env): Credential {
   const { user, header = "authorization", value = "Bearer ${secret}" } = entry;
   const host = named(entry.host);
   if ((entry.env === undefined) === (entry.file === undefined))
     throw invalid(`the credential of ${host} needs one of env and file`);
   const secret = (entry.env === undefined ? text(entry.file ?? "") : (env[entry.env] ?? "")).trim();
-  if (secret.length < 8)
+  if (secret.length < SHORTEST)
     throw invalid(`the secret of ${host} is missing, or too short to be told from other text`);
   const basic = user === undefined ? null : Buffer.from(`${user}:${secret}`).toString("base64");
   const full = basic === null ? value.replaceAll("${secret}", secret) : `Basic ${basic}`;
@@ -170,16 +236,4 @@ function named(host: string): string {
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error));
   }
-}
-
-function text(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw invalid(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function invalid(detail: string): AntiphonError {
-  return new AntiphonError("ANT_CONFIG_INVALID", detail);
 }

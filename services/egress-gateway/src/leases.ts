@@ -181,7 +181,7 @@ export class Leases {
       now,
       log: (entry) => {
         measureTraffic(meter, entry);
-        if (entry.code === "ANT_EGRESS_MODEL")
+        if (entry.code === "ANT_EGRESS_MODEL" || entry.code === "ANT_EGRESS_NO_KEY")
           account.refusal ??= `${entry.code}: ${entry.why ?? entry.rule}`;
         // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);

@@ -36,6 +36,9 @@ export function startEgress({ bus, log, node, metrics }: ServiceContext, setting
   serveRpc<EgressCloseRequest, EgressReport>(bus, subjects.egressClose(node), node, ({ lease }) =>
     leases.closed(lease),
   );
+  for (const { entry, reason } of settings.unusable) {
+    log.error({ code: "ANT_CONFIG_INVALID", entry, reason }, "entry of the configuration is not used");
+  }
   for (const [place, to] of settings.overrides) {
     log.warn(
       { place, to: `${to.address}:${to.port}` },

@@ -44,7 +44,10 @@ async function hungUp(method: "GET" | "POST", path: string) {
         settle: (_run, most, charged) => Promise.resolve(void settled.push({ most, charged })),
       },
       hosts: new Map([
-        [HOST, { shape: "openai" as const, upstream: null, base: null, prices: { small: PRICE } }],
+        [
+          HOST,
+          { shape: "openai" as const, upstream: null, base: null, prices: { small: PRICE }, noKey: null },
+        ],
       ]),
       upstream: {
         async send({ onLeave }) {

@@ -48,6 +48,8 @@ export async function modelExchange(ask: ModelAsk, ports: ModelPorts): Promise<M
   const { method = "", headers } = ask.request;
   if (host === undefined)
     throw new EgressRefusal("ANT_EGRESS_MODEL", "model:host", "no prices for this host");
+  if (host.noKey !== null)
+    throw new EgressRefusal("ANT_EGRESS_NO_KEY", "model:key", `no key for ${ask.target.host}: ${host.noKey}`);
   if (headers.upgrade !== undefined) throw websocket();
   if (isAlive(ask)) return alive(ask);
   const route = routeOf(method, ask.target, host);

@@ -1,7 +1,7 @@
 /** Prices of models, in micro-dollars (millionths of a US dollar) per million tokens, so that they are whole numbers. */
 import type { Charge } from "./ledger.ts";
 
-export interface ModelPrice {
+export interface Rates {
   readonly input: number;
   readonly output: number;
   /** Tokens read from and written to a prompt cache. */
@@ -9,8 +9,13 @@ export interface ModelPrice {
   readonly cache_write: number;
   /** Tokens written to a prompt cache for the shorter time. Default: `cache_write`. */
   readonly cache_write_short?: number;
+}
+
+export interface ModelPrice extends Rates {
   /** The largest number of tokens in one answer. */
   readonly max_output: number;
+  /** The prices of a whole call with more tokens of input than `above`. */
+  readonly long?: Rates & { readonly above: number };
 }
 
 export interface Usage {
@@ -35,16 +40,15 @@ export function priceOf(prices: Readonly<Record<string, ModelPrice>>, model: str
 
 export function chargeOf(usage: Usage, price: ModelPrice): Charge {
   const { input, output, cache_read, cache_write, cache_write_short } = usage;
+  const read = input + cache_read + cache_write + cache_write_short;
+  const rates = price.long !== undefined && read > price.long.above ? price.long : price;
   const parts =
-    input * price.input +
-    output * price.output +
-    cache_read * price.cache_read +
-    cache_write * price.cache_write +
-    cache_write_short * shortWrite(price);
-  return {
-    tokens: input + output + cache_read + cache_write + cache_write_short,
-    usd_micro: Math.ceil(parts / 1_000_000),
-  };
+    input * rates.input +
+    output * rates.output +
+    cache_read * rates.cache_read +
+    cache_write * rates.cache_write +
+    cache_write_short * shortWrite(rates);
+  return { tokens: read + output, usd_micro: Math.ceil(parts / 1_000_000) };
 }
 
 /** The most that a call can cost: all input at the dearest of the input prices that can apply. */
@@ -54,14 +58,15 @@ export function mostOf(
   price: ModelPrice,
   writes: CacheWrite,
 ): Charge {
-  const written = { none: 0, short: shortWrite(price), long: price.cache_write }[writes];
-  const dearest = Math.max(price.input, price.cache_read, written);
-  return {
-    tokens: inputTokens + outputTokens,
-    usd_micro: Math.ceil((inputTokens * dearest + outputTokens * price.output) / 1_000_000),
-  };
+  const canBeLong = price.long !== undefined && inputTokens > price.long.above;
+  const most = [price, ...(canBeLong ? [price.long] : [])].map((rates) => {
+    const written = { none: 0, short: shortWrite(rates), long: rates.cache_write }[writes];
+    const dearest = Math.max(rates.input, rates.cache_read, written);
+    return Math.ceil((inputTokens * dearest + outputTokens * rates.output) / 1_000_000);
+  });
+  return { tokens: inputTokens + outputTokens, usd_micro: Math.max(...most) };
 }
 
-function shortWrite(price: ModelPrice): number {
-  return price.cache_write_short ?? price.cache_write;
+function shortWrite(rates: Rates): number {
+  return rates.cache_write_short ?? rates.cache_write;
 }

@@ -28,6 +28,7 @@ import type { LayerArchive } from "./layer-archive.ts";
 import { Claim } from "./claim.ts";
 import { prepare, SetupFault, type PreparationPorts } from "./preparation.ts";
 import { SetupLog } from "./setup-log.ts";
+import { SetupNews } from "./setup-news.ts";
 
 export interface PreparedEnvironment {
   readonly report: EnvironmentReport;
@@ -53,7 +54,8 @@ export interface Needing {
 }
 
 const LOOK_MS = 250;
-const TOLD_CHARS = 120;
+/** A setup that runs for minutes is seen to go on. */
+const NEWS_MS = 1_000;
 
 export class Environments {
   readonly #options: EnvironmentsOptions;
@@ -146,9 +148,13 @@ export class Environments {
     const log = new SetupLog();
     const begun = clock.now();
     const stop = AbortSignal.any([signal, claim.lost]);
-    ports.progress(`preparing the environment: ${said(spec)}`);
+    const news = new SetupNews(begun);
+    news.command(spec.commands[0] ?? "");
+    const tell = (): void => ports.progress(news.text(clock.now()));
+    tell();
+    const telling = setInterval(tell, NEWS_MS).unref();
     try {
-      const made = await prepare({ spec, image, request, path, log }, ports, stop);
+      const made = await prepare({ spec, image, request, path, log, news }, ports, stop);
       const layer = await layers.store(path, made.layer);
       const report = await this.#report(key, needing, log, {
         duration_ms: clock.now() - begun,
@@ -182,6 +188,7 @@ export class Environments {
       else await claim.settle({ state: "failed", report, message: error.message });
       throw new EnvironmentFailure(error.message, report);
     } finally {
+      clearInterval(telling);
       await rm(path, { force: true });
     }
   }
@@ -215,10 +222,6 @@ function taken(key: string): AntiphonError {
 }
 
 export const short = (key: string): string => key.slice(0, 8);
-
-function said({ commands }: EnvironmentSpec): string {
-  return (commands.at(-1) ?? "").slice(0, TOLD_CHARS);
-}
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;

@@ -34,6 +34,7 @@ import { setupVariables } from "./environment-variables.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { LayerWriter, type WrittenLayer } from "./layer-writer.ts";
 import type { SetupLog } from "./setup-log.ts";
+import type { SetupNews } from "./setup-news.ts";
 
 export type PreparationPorts = Pick<
   JobPorts,
@@ -48,6 +49,7 @@ export interface Preparation {
   /** A new file. */
   readonly path: string;
   readonly log: SetupLog;
+  readonly news: SetupNews;
 }
 
 export class SetupFault extends Error {
@@ -157,7 +159,7 @@ function lastWords(text: string): string {
 }
 
 async function runSetup(
-  { spec, log }: Preparation,
+  { spec, log, news }: Preparation,
   { onOutput }: PreparationPorts,
   sandbox: Sandbox,
   env: Readonly<Record<string, string>>,
@@ -165,6 +167,7 @@ async function runSetup(
   const endsAt = performance.now() + limits.environmentBudgetMs;
   for (const command of spec.commands) {
     log.command(command);
+    news.command(command);
     const exit = await sandbox.run({
       argv: ["sh", "-c", command],
       cwd: "/workspace",
@@ -175,6 +178,7 @@ async function runSetup(
       maxOutputBytes: MAX_OUTPUT_BYTES,
       onOutput: (stream, piece) => {
         log.push(piece);
+        news.push(piece);
         onOutput(stream, piece);
       },
     });

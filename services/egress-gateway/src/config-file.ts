@@ -1,0 +1,59 @@
+/**
+ * The configuration file of an egress gateway. An entry that violates the schema is left out and named, so that a mistake in
+ * one model or credential takes nothing else down; a file that is no configuration at all stops the start.
+ */
+import { readFileSync } from "node:fs";
+import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
+
+/** An entry that is not used, as `models/2`, and why. */
+export interface Unusable {
+  readonly entry: string;
+  /** Its host, if that much could be read. */
+  readonly host: string | null;
+  readonly reason: string;
+}
+
+export interface ConfigFile {
+  readonly file: EgressConfig;
+  readonly unusable: readonly Unusable[];
+}
+
+/** Throws ANT_CONFIG_INVALID. */
+export function configFile(path: string): ConfigFile {
+  let document: unknown;
+  try {
+    document = JSON.parse(text(path));
+  } catch (error) {
+    throw invalid(
+      `ANTIPHON_EGRESS_CONFIG=${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  return fitting(document, path, []);
+}
+
+/** Leaves out one invalid entry at a time. */
+function fitting(document: unknown, path: string, unusable: readonly Unusable[]): ConfigFile {
+  const checked = validate("EgressConfig", document);
+  if (checked.ok) return { file: checked.value, unusable };
+  const [first] = checked.errors;
+  const reason = `${first?.path ?? ""} ${first?.message ?? "is not a configuration"}`;
+  const [, list = "", index = ""] = /^\/(models|credentials)\/(\d+)(?:\/|$)/.exec(first?.path ?? "") ?? [];
+  const entries = list === "" ? undefined : (document as Record<string, unknown>)[list];
+  if (!Array.isArray(entries)) throw invalid(`${path}: ${reason}`);
+  const { host } = (entries[Number(index)] ?? {}) as { readonly host?: unknown };
+  const left = { ...(document as object), [list]: entries.filter((_entry, i) => i !== Number(index)) };
+  const name = typeof host === "string" ? host : null;
+  return fitting(left, path, [...unusable, { entry: `${list}/${name ?? index}`, host: name, reason }]);
+}
+
+export function text(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw invalid(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+export function invalid(detail: string): AntiphonError {
+  return new AntiphonError("ANT_CONFIG_INVALID", detail);
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEgressConfig, type EgressSettings } from "./config.ts";
+
+const OPENAI = "api.openai.com";
+const ANTHROPIC = "api.anthropic.com";
+const PRICE = { input: 1, output: 2, max_output: 8 };
+const KEY = "a-long-enough-key";
+
+let directory: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "egress-config-"));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function settings(file: unknown, env: Record<string, string> = {}): EgressSettings {
+  const path = join(directory, "egress.json");
+  writeFileSync(path, typeof file === "string" ? file : JSON.stringify(file));
+  return readEgressConfig({ ANTIPHON_EGRESS_CONFIG: path, ...env });
+}
+
+const hosts = ({ models }: EgressSettings): string[] => [...models.keys()];
+
+describe("providers that are known without a configuration", () => {
+  it("have prices, and are metered", () => {
+    const { models, known } = readEgressConfig({});
+    for (const host of [OPENAI, ANTHROPIC, "generativelanguage.googleapis.com"]) {
+      expect(Object.keys(models.get(host)?.prices ?? {})).not.toEqual([]);
+      expect(known).toContainEqual({ host, kind: "model", ports: [443], terminate: true });
+    }
+    expect(models.get(ANTHROPIC)?.prices["claude-sonnet-5-5*"]).toEqual({
+      ...{ input: 2_000_000, output: 10_000_000, cache_read: 100_000, max_output: 128_000 },
+      ...{ cache_write: 4_000_000, cache_write_short: 2_500_000 },
+    });
+  });
+
+  it("take the key of the variable that their own programs read, and say which one is missing", () => {
+    const { models, credentials } = readEgressConfig({ ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: "short" });
+    expect(credentials).toMatchObject([{ host: ANTHROPIC, header: "x-api-key", value: KEY }]);
+    expect(models.get(ANTHROPIC)?.noKey).toBeNull();
+    expect(models.get(OPENAI)?.noKey).toBe("OPENAI_API_KEY is not set");
+  });
+
+  it("give way to the configuration, prices and credentials each", () => {
+    const own = settings(
+      { models: [{ host: OPENAI, shape: "openai", prices: { "*": PRICE } }] },
+      { OPENAI_API_KEY: KEY },
+    );
+    expect(Object.keys(own.models.get(OPENAI)?.prices ?? {})).toEqual(["*"]);
+    expect(own.models.get(OPENAI)?.noKey).toBeNull();
+    expect(own.credentials).toMatchObject([{ host: OPENAI, value: `Bearer ${KEY}` }]);
+    const keyed = settings(
+      { credentials: [{ host: OPENAI, env: "TEAM_KEY" }] },
+      { OPENAI_API_KEY: KEY, TEAM_KEY: "the-key-of-the-team" },
+    );
+    expect(keyed.credentials.map(({ value }) => value)).toEqual(["Bearer the-key-of-the-team"]);
+  });
+
+  it("do not send the key to a server that takes the place of the provider", () => {
+    const base_url = "https://models.example.com/v1";
+    const moved = { host: OPENAI, shape: "openai", base_url, prices: { "*": PRICE } };
+    expect(settings({ models: [moved] }, { OPENAI_API_KEY: KEY }).credentials).toEqual([]);
+  });
+});
+
+describe("an entry of which nothing can be made", () => {
+  const good = { host: "good.example.com", shape: "openai", prices: { "*": PRICE } };
+
+  it.each([
+    ["a price that is missing", { host: "bad.example.com", shape: "openai", prices: { "*": { input: 1 } } }],
+    ["an unknown shape", { host: "bad.example.com", shape: "soap", prices: {} }],
+    ["a base_url with a query", { ...good, host: "bad.example.com", base_url: "http://127.0.0.1/v1?a=b" }],
+    ["an unknown field", { ...good, host: "bad.example.com", pricse: {} }],
+  ])("%s in a model leaves the others as they are, and is named", (_what, bad) => {
+    const read = settings({ models: [bad, good] });
+    expect(hosts(read)).toContain("good.example.com");
+    expect(hosts(read)).not.toContain("bad.example.com");
+    expect(read.unusable).toMatchObject([{ entry: "models/bad.example.com", host: "bad.example.com" }]);
+  });
+
+  it("a credential whose secret is missing keeps its host from being called without one", () => {
+    const read = settings({
+      credentials: [
+        { host: "good.example.com", env: "MISSING" },
+        { host: "other.example.com", file: "/nowhere" },
+      ],
+      models: [good],
+    });
+    expect(read.models.get("good.example.com")?.noKey).toMatch(/missing/);
+    expect(read.unusable.map(({ entry }) => entry)).toEqual([
+      "credentials/good.example.com",
+      "credentials/other.example.com",
+    ]);
+  });
+
+  it("is not the whole file: one that cannot be read as a configuration stops the start", () => {
+    for (const file of ["{", "[]", '{"models": 3}', '{"modles": []}', '{"overrides": {"a": 1}}'])
+      expect(() => settings(file), file).toThrow(/ANT_CONFIG_INVALID|egress\.json/);
+  });
+});

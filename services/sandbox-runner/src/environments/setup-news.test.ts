@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { SetupNews } from "./setup-news.ts";
+
+test("people are told the command, for how long it has run, and its last line", () => {
+  const news = new SetupNews(1000);
+  news.command("npm ci");
+  expect(news.text(1000)).toBe("preparing the environment: npm ci");
+  news.push(Buffer.from("added 3 packages\n\nadded 12"));
+  expect(news.text(15_400)).toBe("preparing the environment for 14 s: npm ci: added 12");
+  news.push(Buffer.from(" packages\n"));
+  expect(news.text(15_400)).toBe("preparing the environment for 14 s: npm ci: added 12 packages");
+});
+
+test("a line that a progress bar began again counts from its last beginning, without colours", () => {
+  const news = new SetupNews(0);
+  news.command("pip install");
+  news.push(Buffer.from("10 %\r\u001b[32m 70 %\u001b[0m"));
+  expect(news.text(2000)).toBe("preparing the environment for 2 s: pip install: 70 %");
+});
+
+test("the output of an earlier command is not shown for a later one, and much output is cut", () => {
+  const news = new SetupNews(0);
+  news.command("first");
+  news.push(Buffer.from("done\n"));
+  news.command("second");
+  expect(news.text(0)).toBe("preparing the environment: second");
+  for (let i = 0; i < 100; i += 1) news.push(Buffer.alloc(65_536, "x"));
+  expect(news.text(0).length).toBeLessThan(200);
+});

@@ -343,10 +343,22 @@ const TABLE = {
     "signed requests of hooks that are remembered, so that none counts twice",
     "429, ANT_GATEWAY_BUSY",
   ],
+  callerRequests: [
+    6_000,
+    "requests",
+    "of one caller in a minute, at a gateway with a token",
+    "429, ANT_GATEWAY_BUSY, with Retry-After",
+  ],
+  wrongTokens: [
+    30,
+    "requests",
+    "with a wrong token from one address in a minute",
+    "429, ANT_GATEWAY_BUSY, with Retry-After, also for a right token",
+  ],
   rateWindows: [
     4_096,
     "windows",
-    "callers that one gateway counts at a time, by principal and profile",
+    "callers that one gateway counts at a time, by principal and profile, by principal, and by address",
     "the caller with the oldest call is dropped",
   ],
   tokenMinChars: [

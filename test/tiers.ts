@@ -118,10 +118,13 @@ export const COMMIT: readonly string[] = [
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
 export const ALL_ONLY: readonly string[] = [
+  "test/e2e/compose.test.ts",
+  "test/e2e/kubernetes.test.ts",
   "test/chaos/cluster-survival.test.ts",
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-packs.test.ts",
+  "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",
   "test/e2e/services.test.ts",
   "test/e2e/bad-input.test.ts",
@@ -162,6 +165,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/power-loss/power-landing.test.ts",
   "test/integration/runtime/runtime-durability.test.ts",
   "test/integration/runtime/runtime-service.test.ts",
+  "test/integration/sandbox-runner/environment-runners.test.ts",
   "test/integration/sandbox-runner/sandbox-busybox.test.ts",
   "test/integration/sandbox-runner/sandbox-changes.test.ts",
   "test/integration/sandbox-runner/sandbox-closed.test.ts",

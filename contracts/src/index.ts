@@ -10,6 +10,7 @@ export {
   type DocumentProblem,
 } from "./documents/document.ts";
 export { AgentPack } from "./settings/agent-pack.ts";
+export { missingProgram, programOf } from "./runs/check-program.ts";
 export { isPinnedInstall, packAgent, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";

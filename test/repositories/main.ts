@@ -4,29 +4,13 @@
  * with their toolchains, which are named by ANTIPHON_TEST_IMAGES.
  */
 import { mkdtempSync, rmSync } from "node:fs";
-import { lookup } from "node:dns/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { registryAccess } from "../support/package-registries.ts";
 import { startStack } from "../e2e/support/stack.ts";
 import { CATALOGUE } from "./catalogue.ts";
+import { knownRegistries } from "./registries.ts";
 import { tryRepository, type Trial } from "./trial.ts";
-
-const HOSTS = [
-  "registry.npmjs.org",
-  "pypi.org",
-  "files.pythonhosted.org",
-  "proxy.golang.org",
-  "sum.golang.org",
-  "index.crates.io",
-  "static.crates.io",
-  "repo.maven.apache.org",
-];
-/** Those that this machine finds; a mirror need not have all. */
-async function known(hosts: readonly string[]): Promise<string[]> {
-  const answers = await Promise.allSettled(hosts.map(async (host) => (await lookup(host), host)));
-  return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-}
 
 /** For one call of the command line: a setup and two rounds of checks. */
 const PATIENCE_MS = 1_200_000;
@@ -37,7 +21,7 @@ const chosen = CATALOGUE.filter(
     words.some((word) => [name, language.toLowerCase(), registry].includes(word.toLowerCase())),
 );
 const directory = mkdtempSync(join(tmpdir(), "antiphon-repositories-"));
-const stack = await startStack({ env: await registryAccess(directory, await known(HOSTS)) });
+const stack = await startStack({ env: await registryAccess(directory, await knownRegistries()) });
 try {
   for (const image of (process.env["ANTIPHON_TEST_IMAGES"] ?? "").split(",").filter((one) => one !== ""))
     await stack.json(["images", "allow", image]);

@@ -1,6 +1,16 @@
 /** Fetches the sources of a release with the client of its registry, into a git repository of one commit. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PublicRepository } from "./catalogue.ts";
@@ -23,12 +33,32 @@ function call(
   });
 }
 
-/** The repository's directory. The caller removes it. @throws when the client or the registry fails */
-export function fetchRepository({ registry, release }: PublicRepository): string {
+interface Fetched {
+  readonly directory: string;
+  /** Of the archive, or what the client says of it: `sha256:...`, Go's `h1:...`, a commit's id. */
+  readonly digest: string;
+}
+
+/** The archive is another one than it was when its digest was noted. */
+export class DigestDiffers extends Error {}
+
+/**
+ * The repository's directory. The caller removes the directory above it.
+ *
+ * @param digest what the archive must have; null: any
+ * @throws when the client or the registry fails, or DigestDiffers
+ */
+export function fetchRepository(
+  { registry, release }: Pick<PublicRepository, "registry" | "release">,
+  digest: string | null = null,
+): string {
   const work = mkdtempSync(join(tmpdir(), "antiphon-public-"));
   try {
     const target = join(work, "repository");
-    cpSync(FETCH[registry](release, work), target, { recursive: true, verbatimSymlinks: true });
+    const found = FETCH[registry](release, work);
+    if (digest !== null && found.digest !== digest)
+      throw new DigestDiffers(`${release} has ${found.digest} instead of ${digest}`);
+    cpSync(found.directory, target, { recursive: true, verbatimSymlinks: true });
     call("chmod", ["-R", "u+w", target], work); // a module cache is read-only
     commit(target, "The release as it is");
     return target;
@@ -48,8 +78,7 @@ export function commit(repository: string, message: string): string {
   return git("rev-parse", "HEAD").trim();
 }
 
-/** Each returns the directory of the sources. */
-const FETCH: Readonly<Record<PublicRepository["registry"], (release: string, work: string) => string>> = {
+const FETCH: Readonly<Record<PublicRepository["registry"], (release: string, work: string) => Fetched>> = {
   npm: (release, work) => {
     call("npm", ["pack", release, "--silent"], work);
     return unpacked(work, /\.tgz$/);
@@ -61,20 +90,23 @@ const FETCH: Readonly<Record<PublicRepository["registry"], (release: string, wor
   },
   go: (release, work) => {
     const told = call("go", ["mod", "download", "-json", release], work, { GOFLAGS: "-modcacherw" });
-    return (JSON.parse(told) as { Dir: string }).Dir;
+    const { Dir: directory, Sum: digest } = JSON.parse(told) as { Dir: string; Sum: string };
+    return { directory, digest };
   },
   crates: (release, work) => {
     const [name = "", version = ""] = release.split("@");
     call("cargo", ["init", "--quiet", "--name", "fetch"], work);
     call("cargo", ["add", "--quiet", `${name}@=${version}`], work);
     call("cargo", ["vendor", "--quiet", "--no-delete", "vendor"], work);
-    return join(work, "vendor", name);
+    const directory = join(work, "vendor", name);
+    const sums = readFileSync(join(directory, ".cargo-checksum.json"), "utf8");
+    return { directory, digest: `sha256:${(JSON.parse(sums) as { package: string }).package}` };
   },
   git: (release, work) => {
     const [name = "", commit = ""] = release.split("@");
     call("git", ["clone", "--quiet", `https://github.com/${name}`, "clone"], work);
     call("git", ["checkout", "--quiet", "--detach", commit], join(work, "clone"));
-    return join(work, "clone");
+    return { directory: join(work, "clone"), digest: commit };
   },
   debian: (release, work) => {
     const lists = join(work, "lists");
@@ -98,9 +130,11 @@ const FETCH: Readonly<Record<PublicRepository["registry"], (release: string, wor
   },
 };
 
-function unpacked(work: string, name: RegExp): string {
+function unpacked(work: string, name: RegExp): Fetched {
   const archive = readdirSync(work).find((one) => name.test(one));
   if (archive === undefined) throw new Error(`the client fetched no archive into ${work}`);
+  const bytes = readFileSync(join(work, archive));
+  const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
   const sources = join(work, "sources");
   mkdirSync(sources);
   const [program, ...args] = archive.endsWith(".zip")
@@ -110,5 +144,5 @@ function unpacked(work: string, name: RegExp): string {
   const [first = "", ...others] = readdirSync(sources).filter((one) =>
     statSync(join(sources, one)).isDirectory(),
   );
-  return others.length === 0 ? join(sources, first) : sources;
+  return { directory: others.length === 0 ? join(sources, first) : sources, digest };
 }

@@ -5,7 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PublicRepository } from "./catalogue.ts";
-import { commit, fetchRepository } from "./sources.ts";
+import { commit, DigestDiffers, fetchRepository } from "./sources.ts";
 
 /** Calls the command line, and returns its JSON. */
 export type Call = <T>(args: readonly string[]) => Promise<{ code: number | null; document: T }>;
@@ -17,6 +17,8 @@ export interface Trial {
   readonly check: string;
   /** Null: everything went as it should. */
   readonly cause: string | null;
+  /** Its client, or the registry, did not give it. */
+  readonly isUntried: boolean;
   readonly seconds: number;
 }
 
@@ -35,21 +37,28 @@ interface Summary {
 /** Why a repository did not get through, in words for the table. */
 class Stopped extends Error {}
 
-export async function tryRepository(call: Call, repository: PublicRepository): Promise<Trial> {
+/** @param digest what the release's archive must have; null: any */
+export async function tryRepository(
+  call: Call,
+  repository: PublicRepository,
+  digest: string | null = null,
+): Promise<Trial> {
   const begun = performance.now();
   const seen = { setup: "", check: "" };
   let at: string | null = null;
   let cause: string | null = null;
+  let isUntried = false;
   try {
-    at = fetchRepository(repository);
+    at = fetchRepository(repository, digest);
     await through(call, repository, at, seen);
   } catch (error) {
+    isUntried = at === null && !(error instanceof DigestDiffers);
     cause = error instanceof Stopped ? error.message : `not tried: ${firstLine(String(error))}`;
   } finally {
     if (at !== null) rmSync(dirname(at), { recursive: true, force: true });
   }
   const { name, language } = repository;
-  return { name, language, ...seen, cause, seconds: (performance.now() - begun) / 1000 };
+  return { name, language, ...seen, cause, isUntried, seconds: (performance.now() - begun) / 1000 };
 }
 
 async function through(

@@ -11,11 +11,13 @@ import {
   startService,
   type Blobs,
   type Bus,
+  type Logger,
   type RunningService,
 } from "@antiphon/runtime";
 import type { EgressSettings } from "../../services/egress-gateway/src/config.ts";
 import type { LogEntry } from "../../services/egress-gateway/src/policy/log-entry.ts";
 import { startEgress } from "../../services/egress-gateway/src/wiring.ts";
+import type { SandboxConfig } from "../../services/sandbox-runner/src/config.ts";
 import { startSandboxRunner } from "../../services/sandbox-runner/src/wiring.ts";
 import { sandboxImage, testEngine, type TestEngine } from "./docker.ts";
 import { NAMES, startUpstreams, type Upstreams } from "./egress-upstreams.ts";
@@ -122,6 +124,46 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
   };
 }
 
+const runtimeOf = (natsUrl: string) => ({
+  ...readRuntimeConfig({ ANTIPHON_UNSAFE_TRUST: "1" }),
+  natsUrl,
+  drainMs: 5_000,
+});
+
+/** A sandbox-runner of this process. What it keeps is in the directory, and in volumes of the instance. */
+export function startRunner(
+  natsUrl: string,
+  {
+    instance,
+    directory,
+    log,
+  }: { readonly instance: string; readonly directory: string; readonly log: Logger },
+): Promise<RunningService> {
+  const config: SandboxConfig = {
+    mode: "production",
+    provider: "docker",
+    e2b: { apiKey: null, domain: null, apiUrl: null, sandboxUrl: null },
+    path: process.env["PATH"] ?? "",
+    home: "/nowhere",
+    instance,
+    image: sandboxImage(),
+    allow: [],
+    allowlistFile: join(directory, "allow.json"),
+    slots: 4,
+    warm: 2,
+    runtime: "runc",
+    treeDirectory: join(directory, "trees"),
+    treeBytes: 1e9,
+    keyFile: join(directory, "runner-key.pem"),
+    trustedRunnersFile: null,
+  };
+  return startService(
+    { name: "sandbox-runner", start: (context) => startSandboxRunner(context, () => config) },
+    runtimeOf(natsUrl),
+    log,
+  );
+}
+
 export async function egressWorld(area: string): Promise<EgressWorld> {
   const nats = await startNats();
   const directory = mkdtempSync(join(tmpdir(), "antiphon-egress-"));
@@ -133,7 +175,7 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
     level: "debug",
     destination: { write: (line: string) => void logged.push(line) },
   });
-  const runtime = { ...readRuntimeConfig({ ANTIPHON_UNSAFE_TRUST: "1" }), natsUrl: nats.url, drainMs: 5_000 };
+  const runtime = runtimeOf(nats.url);
   const egress = (): Promise<RunningService> =>
     startService(
       {
@@ -143,32 +185,7 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
       runtime,
       log,
     );
-  const runner = await startService(
-    {
-      name: "sandbox-runner",
-      start: (context) =>
-        startSandboxRunner(context, () => ({
-          mode: "production",
-          provider: "docker",
-          e2b: { apiKey: null, domain: null, apiUrl: null, sandboxUrl: null },
-          path: process.env["PATH"] ?? "",
-          home: "/nowhere",
-          instance: engine.instance,
-          image: sandboxImage(),
-          allow: [],
-          allowlistFile: join(directory, "allow.json"),
-          slots: 4,
-          warm: 2,
-          runtime: "runc",
-          treeDirectory: join(directory, "trees"),
-          treeBytes: 1e9,
-          keyFile: join(directory, "runner-key.pem"),
-          trustedRunnersFile: null,
-        })),
-    },
-    runtime,
-    log,
-  );
+  const runner = await startRunner(nats.url, { instance: engine.instance, directory, log });
   const services = { egress: await egress(), runner };
   const bus = await nats.connect();
   const blobs = openBlobs(bus, BUCKETS.evidenceFiles);

@@ -194,6 +194,12 @@ const TABLE = {
     "that such an outcome is used: the name of an image, or the date, may mean something else later",
     "a verification runs its base",
   ],
+  paidAttemptHoldMs: [
+    5_000,
+    "milliseconds",
+    "the first attempt of an agent with model calls waits for its checks to run on the base; one that cannot start ends at once",
+    "the attempt is dispatched",
+  ],
   egressLeases: [256, "sandboxes", "listeners of one egress gateway", "ANT_EGRESS_BUSY"],
   egressConnections: [64, "connections", "open at once from one sandbox", "the next one waits"],
   egressRequests: [5000, "requests", "of one sandbox; a full install is about 1,500", "ANT_EGRESS_QUOTA"],

@@ -11,6 +11,7 @@ import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
+import { startableChecks } from "./paid-attempt.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
 /** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
@@ -46,7 +47,10 @@ export async function dispatch(
           { environments, evidence },
           signal,
         );
-  if (bases !== undefined) void baseAhead(run, effect, checks, { repository, bases });
+  if (bases !== undefined) {
+    const ahead = baseAhead(run, effect, checks, { repository, bases });
+    await startableChecks(run, effect, ahead, evidence, signal);
+  }
   return {
     task: {
       ...planned.task,

@@ -147,6 +147,8 @@ export const ROUTES: readonly Route[] = [
     output: "OCCompileOutput",
   }),
   route("get", "/keys", "Public keys of the Directors, as a JWK set", 200),
+  route("get", "/models", "The model hosts of the deployment, with prices", 200, "ModelsReply"),
+  route("post", "/models/test", "Ask a model host which models it has", 200, "ModelsReply", "ModelsRequest"),
   route("get", "/images", "The images that sandboxes may use", 200, "ImagesReply"),
   route("post", "/images", "Allow or disallow an image", 200, "ImagesReply", "ImagesRequest"),
   route("get", "/services", "The services that answer now", 200),

@@ -2,7 +2,7 @@
  * The few calls of set-up to a Docker engine, over its socket. They use only node, because set-up runs before node_modules
  * exists and without a docker command line.
  */
-import { createReadStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { request } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { URLSearchParams } from "node:url";
@@ -140,6 +140,50 @@ export async function buildImage(
   });
   const answer = await call(address, "POST", `/build?${query}`, { tarFile, timeoutMs: 1_200_000 });
   failOnProgressError(answer);
+}
+
+/**
+ * Gives an image one more name.
+ *
+ * @param {EngineAddress} address
+ * @param {string} ref
+ * @param {{repository: string, tag: string}} name
+ */
+export async function tagImage(address, ref, { repository, tag }) {
+  const query = new URLSearchParams({ repo: repository, tag });
+  const { status, text } = await call(address, "POST", `/images/${ref}/tag?${query}`);
+  if (status !== 201) throw new Error(`the engine refused to name ${ref}: ${text.trim()}`);
+}
+
+/** Takes a name from an image that has another one. @param {EngineAddress} address @param {string} ref */
+export async function untagImage(address, ref) {
+  const { status, text } = await call(address, "DELETE", `/images/${ref}?noprune=1`);
+  if (status !== 200) throw new Error(`the engine refused to forget ${ref}: ${text.trim()}`);
+}
+
+/**
+ * Writes an image into a tar file that `docker load` reads.
+ *
+ * @param {EngineAddress} address
+ * @param {string} ref
+ * @param {string} file
+ */
+export function saveImage(address, ref, file) {
+  return new Promise((resolve, reject) => {
+    const path = `/images/get?${new URLSearchParams({ names: ref })}`;
+    const outgoing = request({ ...address.connection, path, headers: { Host: "docker" } }, (incoming) => {
+      if (incoming.statusCode !== 200) {
+        incoming.resume();
+        return reject(new Error(`the engine refused to save ${ref}: HTTP ${incoming.statusCode}`));
+      }
+      pipeline(incoming, createWriteStream(file)).then(resolve, reject);
+    });
+    outgoing.setTimeout(CALL_TIMEOUT_MS, () =>
+      outgoing.destroy(new Error(`the engine sent nothing of ${ref} for ${CALL_TIMEOUT_MS / 1000} s`)),
+    );
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
 }
 
 /**

@@ -14,6 +14,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/mcp.test.ts",
+  "test/e2e/models.test.ts",
   "test/e2e/metrics.test.ts",
   "test/e2e/backup.test.ts",
   "test/e2e/newcomer.test.ts",
@@ -117,6 +118,8 @@ export const COMMIT: readonly string[] = [
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
 export const ALL_ONLY: readonly string[] = [
+  "test/e2e/compose.test.ts",
+  "test/e2e/kubernetes.test.ts",
   "test/chaos/cluster-survival.test.ts",
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",

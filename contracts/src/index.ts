@@ -10,6 +10,7 @@ export {
   type DocumentProblem,
 } from "./documents/document.ts";
 export { AgentPack } from "./settings/agent-pack.ts";
+export { missingProgram, programOf } from "./runs/check-program.ts";
 export { isPinnedInstall, packAgent, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";
@@ -42,6 +43,7 @@ export * from "./rpc/session-rpc.ts";
 export * from "./rpc/replay-rpc.ts";
 export * from "./stored/model-recording.ts";
 export * from "./rpc/images-rpc.ts";
+export * from "./rpc/models-rpc.ts";
 export { jsonSchemaOf } from "./registry/json-schema.ts";
 export { layout } from "./documents/layout.ts";
 export * from "./limits.ts";

@@ -182,6 +182,24 @@ const TABLE = {
     "the same, for checks whose output has no report of a test runner, because only the base can tell whether one is missing",
     "they are stopped, and the verdict says `regression`",
   ],
+  baseTrialsKept: [
+    64,
+    "outcomes",
+    "of checks on the base that a Director keeps for verifications; the largest is about 1 MiB",
+    "the one that was asked for longest ago is forgotten, and a verification runs its base",
+  ],
+  baseTrialKeepMs: [
+    1_800_000,
+    "milliseconds",
+    "that such an outcome is used: the name of an image, or the date, may mean something else later",
+    "a verification runs its base",
+  ],
+  paidAttemptHoldMs: [
+    5_000,
+    "milliseconds",
+    "the first attempt of an agent with model calls waits for its checks to run on the base; one that cannot start ends at once",
+    "the attempt is dispatched",
+  ],
   egressLeases: [256, "sandboxes", "listeners of one egress gateway", "ANT_EGRESS_BUSY"],
   egressConnections: [64, "connections", "open at once from one sandbox", "the next one waits"],
   egressRequests: [5000, "requests", "of one sandbox; a full install is about 1,500", "ANT_EGRESS_QUOTA"],
@@ -325,10 +343,22 @@ const TABLE = {
     "signed requests of hooks that are remembered, so that none counts twice",
     "429, ANT_GATEWAY_BUSY",
   ],
+  callerRequests: [
+    6_000,
+    "requests",
+    "of one caller in a minute, at a gateway with a token",
+    "429, ANT_GATEWAY_BUSY, with Retry-After",
+  ],
+  wrongTokens: [
+    30,
+    "requests",
+    "with a wrong token from one address in a minute",
+    "429, ANT_GATEWAY_BUSY, with Retry-After, also for a right token",
+  ],
   rateWindows: [
     4_096,
     "windows",
-    "callers that one gateway counts at a time, by principal and profile",
+    "callers that one gateway counts at a time, by principal and profile, by principal, and by address",
     "the caller with the oldest call is dropped",
   ],
   tokenMinChars: [

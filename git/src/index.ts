@@ -46,7 +46,7 @@ export {
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
 export { addedJudges } from "./protection/added-judges.ts";
 export { judgingData } from "./protection/judging-data.ts";
-export { openedFiles } from "./protection/opened-files.ts";
+export { openable, openedFiles } from "./protection/opened-files.ts";
 export { filesWith } from "./inspection/mentions.ts";
 export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";

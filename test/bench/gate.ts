@@ -1,116 +1,105 @@
 /**
- * Measures what the protections of the clean room add to a verification: following what a check runs, comparing the files after
- * it, tracing the files that it opens, the room of the base. Git, NATS, the sandbox-runner and the engine are real.
+ * Measures what the protections of the clean room add to a run of one task: following what a check runs, comparing the files
+ * after it, tracing the files that it opens, the room of the base. Git, NATS, the Associate, the sandbox-runner and the engine
+ * are real. A round goes the whole way: dispatch, attempt of a scripted agent with its own check, collection, diff and evidence,
+ * verification.
  *
  * Interleaved, with the fix of a broken function among 1,000 files, each on a new commit, so that no base is remembered:
  *   once       one clean room, one run of the check
  *   twice      one clean room, two runs, no protection but the names of files
- *   all, twice as the product does it, with two runs as well
+ *   beside     all protections, two runs, the base beside the change in the verification
+ *   ahead      the same, the base beside the attempt, as the product does it
  *   product    as the product does it by default; short checks run more often
  */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { BUCKETS, type VerdictBody } from "@antiphon/contracts";
-import { openBlobs, openKv, createLogger, sandboxClient, type Blobs } from "@antiphon/runtime";
-import { Repositories } from "../../services/director/src/landing/repositories.ts";
+import { createLogger } from "@antiphon/runtime";
+import { dispatch } from "../../services/director/src/effects/dispatch.ts";
 import type { CleanRoomPort, RepositoryPort, RoomRequest } from "../../services/director/src/ports.ts";
-import { CleanRoom } from "../../services/director/src/verification/clean-room.ts";
+import { BaseTrials } from "../../services/director/src/verification/base-trials.ts";
 import { ONCE } from "../../services/director/src/verification/trials.ts";
-import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";
-import { verify } from "../../services/director/src/verification/verification.ts";
-import { openWorld } from "../integration/associate/associate-world.ts";
-import { proposedRun } from "../support/proposed-run.ts";
+import { verify, type VerificationPorts } from "../../services/director/src/verification/verification.ts";
+import { openedRun, proposedRun } from "../support/proposed-run.ts";
 import { makeRepo, type FilesSpec } from "../support/repo.ts";
+import { openGateWorld, type GateWorld, type Ports } from "./gate-world.ts";
 
 const FILES = 1_000;
-const ROUNDS = 25;
+const ROUNDS = 12;
 const GOAL_MS = 60;
-/** As the runner of the world keeps them. */
-const WARM = 2;
 const CHECK = "node test/add.test.js";
 const BROKEN = "exports.add = (a, b) => a - b;\n";
+const AGENT = { kind: "scripted" as const, commands: ["sed -i 's/a - b/a + b/' src/add.js"] };
 
-type Mode = "once" | "twice" | "all, twice" | "product";
-const MODES: readonly Mode[] = ["once", "twice", "all, twice", "product"];
+type Mode = "once" | "twice" | "beside" | "ahead" | "product";
+const MODES: readonly Mode[] = ["once", "twice", "beside", "ahead", "product"];
 
 /** Null: as many as the product finds right. */
-const TRIALS: Readonly<Record<Mode, number | null>> = { once: 1, twice: 2, "all, twice": 2, product: null };
+const TRIALS: Readonly<Record<Mode, number | null>> = {
+  once: 1,
+  twice: 2,
+  beside: 2,
+  ahead: 2,
+  product: null,
+};
 
-interface Ports {
-  readonly repository: RepositoryPort;
-  readonly room: CleanRoomPort;
-  readonly evidence: VerdictEvidence;
-  readonly files: Blobs;
+interface Took {
+  readonly wholeMs: number;
+  readonly verificationMs: number;
 }
 
 export async function run(): Promise<void> {
-  const world = await openWorld();
+  const gate = await openGateWorld();
   const repo = makeRepo({ files: sources() });
   try {
-    const { bus } = world;
-    const trees = openBlobs(bus, BUCKETS.repos);
-    const files = openBlobs(bus, BUCKETS.evidenceFiles);
-    const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
-    const log = createLogger("bench", { level: "silent" });
-    const ports: Ports = {
-      repository: new Repositories(trees, { roots: null }, signer, log),
-      room: new CleanRoom(sandboxClient(bus, { requester: "bench" }), files),
-      evidence: new VerdictEvidence(openKv(bus, BUCKETS.evidence), files, "bench"),
-      files,
-    };
-    const times = new Map<Mode, number[]>(MODES.map((mode) => [mode, []]));
+    const times = new Map<Mode, Took[]>(MODES.map((mode) => [mode, []]));
     for (let round = -2; round < ROUNDS; round += 1) {
       const order = round % 2 === 0 ? MODES : [...MODES].reverse();
       for (const mode of order) {
-        await pooled(world.instance);
-        const took = await verification(repo.path, round, mode, ports);
+        await gate.pooled();
+        const took = await wholeWay(repo.path, round, mode, gate);
         if (round >= 0) times.get(mode)?.push(took); // The first rounds warm sandboxes and caches.
       }
     }
     print(times);
   } finally {
-    await world.close();
+    await gate.close();
   }
 }
 
-/** Waits until the runner has its warm sandboxes again and no other: a verification of one run finds them so. */
-async function pooled(instance: string): Promise<void> {
-  const filter = ["--filter", `label=antiphon.instance=${instance}`];
-  for (let quiet = 0; quiet < 5;) {
-    const names = execFileSync("docker", ["ps", "--all", "--quiet", ...filter], { encoding: "utf8" });
-    quiet = names.trim().split("\n").length === WARM ? quiet + 1 : 0;
-    await new Promise((resolve) => setTimeout(resolve, 40));
-  }
-}
-
-/** Milliseconds from a result with a patch to its verdict, which has to be PASS. */
-async function verification(path: string, round: number, mode: Mode, ports: Ports): Promise<number> {
+/** From the dispatch to a verdict, which has to be PASS. */
+async function wholeWay(path: string, round: number, mode: Mode, { ports, world }: GateWorld): Promise<Took> {
   const git = (...args: string[]): string => execFileSync("git", ["-C", path, ...args], { encoding: "utf8" });
   appendFileSync(join(path, "src/module-0/file-1.js"), `// ${round} ${mode}\n`);
   git("commit", "--quiet", "--all", "--message", "another base");
   const commit = git("rev-parse", "HEAD").trim();
-  writeFileSync(join(path, "src/add.js"), `${BROKEN.replace("-", "+")}// ${round} ${mode}\n`);
-  const patch = execFileSync("git", ["-C", path, "diff", "--binary", "--full-index"]);
-  git("checkout", "--quiet", "--", "src/add.js");
-  const ref = await ports.files.put(null, patch);
-  await ports.repository.exportBase({ name: "app", path }, commit); // The dispatch does that before the attempt.
   const trials = TRIALS[mode];
-  const { run: proposed, effect } = proposedRun({
-    ...{ runId: `run_${commit.slice(0, 20)}`, path, commit, check: CHECK, patch: ref },
+  const opened = {
+    ...{ runId: `run_${commit.slice(0, 20)}`, path, commit, check: CHECK, agent: AGENT },
     options: trials === null ? {} : { trials },
-  });
-  const isPartial = mode === "once" || mode === "twice";
+  };
+  const log = createLogger("bench", { level: "silent" });
+  const bases = new BaseTrials({ room: ports.room, log, now: () => performance.now() });
+  const { signal } = new AbortController();
   const begun = performance.now();
-  const verdict: VerdictBody = await verify(
-    proposed,
-    effect,
-    isPartial ? partial(ports, mode === "once" ? 1 : 2) : ports,
-    new AbortController().signal,
-  );
-  const took = performance.now() - begun;
+  const { run: open, effect: due } = openedRun(opened);
+  const isAhead = mode === "ahead" || mode === "product";
+  const body = await dispatch(open, due, { ...ports, ...(isAhead ? { bases } : {}) }, signal);
+  const { patch } = await world.reported(await world.dispatch(body, { runId: open.runId }));
+  if (patch === null) throw new Error("the attempt changed nothing");
+  const { run: proposed, effect } = proposedRun({ ...opened, patch });
+  const proposedAt = performance.now();
+  const verdict = await verify(proposed, effect, inMode(mode, ports, bases), signal);
+  const endedAt = performance.now();
+  await bases.close();
   if (verdict.verdict !== "PASS") throw new Error(`${mode}: ${verdict.message}`);
-  return took;
+  return { wholeMs: endedAt - begun, verificationMs: endedAt - proposedAt };
+}
+
+function inMode(mode: Mode, ports: Ports, bases: BaseTrials): VerificationPorts {
+  if (mode === "once") return partial(ports, 1);
+  if (mode === "twice") return partial(ports, 2);
+  return mode === "beside" ? ports : { ...ports, bases };
 }
 
 /** Without protection: no check is followed, the check is a step of its own for each run, and no other room is opened. */
@@ -154,7 +143,16 @@ function sources(): FilesSpec {
   return files;
 }
 
-function print(times: ReadonlyMap<Mode, readonly number[]>): void {
+function print(times: ReadonlyMap<Mode, readonly Took[]>): void {
+  console.log(`a run of one task, ${FILES} files, ${ROUNDS} rounds, ms\n`);
+  for (const of of ["wholeMs", "verificationMs"] as const) {
+    const taken = new Map([...times].map(([mode, all]) => [mode, all.map((one) => one[of])]));
+    console.log(of === "wholeMs" ? "from the dispatch to the verdict" : "\nthe verification alone");
+    printTimes(taken);
+  }
+}
+
+function printTimes(times: ReadonlyMap<Mode, readonly number[]>): void {
   const at = (mode: Mode, share: number): number => {
     const sorted = [...(times.get(mode) ?? [])].sort((a, b) => a - b);
     return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
@@ -164,14 +162,15 @@ function print(times: ReadonlyMap<Mode, readonly number[]>): void {
     const differences = a.map((time, i) => time - (b[i] ?? 0)).sort((x, y) => x - y);
     return differences[Math.floor(differences.length / 2)] ?? 0;
   };
-  console.log(`verification of one task, ${FILES} files, ${ROUNDS} rounds, ms\n`);
   for (const mode of MODES)
-    console.log(`${mode.padEnd(12)} p50 ${at(mode, 0.5).toFixed(0)}  p95 ${at(mode, 0.95).toFixed(0)}`);
-  console.log(
-    `\nsecond run of the check      ${paired("twice", "once").toFixed(0)} (median of the differences of a round)`,
-  );
-  console.log(
-    `protections beyond it        ${paired("all, twice", "twice").toFixed(0)}   goal <= ${GOAL_MS}`,
-  );
-  console.log(`more runs of a short check   ${paired("product", "all, twice").toFixed(0)}`);
+    console.log(`  ${mode.padEnd(10)} p50 ${at(mode, 0.5).toFixed(0)}  p95 ${at(mode, 0.95).toFixed(0)}`);
+  const rows: readonly [string, Mode, Mode][] = [
+    ["second run of the check", "twice", "once"],
+    [`protections beyond it, goal <= ${GOAL_MS}`, "ahead", "twice"],
+    ["the same, base in the verification", "beside", "twice"],
+    ["more runs of a short check", "product", "ahead"],
+  ];
+  console.log("  medians of the differences of a round:");
+  for (const [name, one, other] of rows)
+    console.log(`    ${name.padEnd(36)} ${paired(one, other).toFixed(0)}`);
 }

@@ -1,6 +1,6 @@
 /**
  * Carries out changes of real repositories with the Director's own verification, and with checks that really run: git, the
- * policy, the rooms and the verdict are those of a Director. The rooms are directories of this machine, not sandboxes: the
+ * policy, the rooms and the verdict are those of a Director, and the base runs before the change is known. The rooms are directories of this machine, not sandboxes: the
  * changes are our own.
  */
 import { execFileSync, spawnSync } from "node:child_process";
@@ -12,8 +12,10 @@ import { createLogger, type Blobs } from "@antiphon/runtime";
 import { Repositories } from "../../services/director/src/landing/repositories.ts";
 import type { CleanRoomPort, RoomRequest } from "../../services/director/src/ports.ts";
 import { readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
+import { baseAhead } from "../../services/director/src/verification/base-ahead.ts";
+import { BaseTrials } from "../../services/director/src/verification/base-trials.ts";
 import { verify } from "../../services/director/src/verification/verification.ts";
-import { proposedRun } from "../support/proposed-run.ts";
+import { openedRun, proposedRun } from "../support/proposed-run.ts";
 
 export interface Case {
   readonly files: Readonly<Record<string, string>>;
@@ -55,7 +57,7 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     put(top, change);
     git("add", "-A", "-f");
     const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
-    const { run, effect } = proposedRun({ path: top, commit: base, check, workflow, patch: refOf(patch) });
+    const opened = { path: top, commit: base, check, workflow };
     const trees = { has: () => Promise.resolve(true), put: () => Promise.resolve(refOf(patch)) };
     const log = createLogger("cheats", { level: "silent" });
     const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
@@ -65,7 +67,12 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
       patch: () => Promise.resolve(patch),
       artifact: () => Promise.reject(new Error("no task of a cheat delivers a file")),
     };
-    const ports = { repository, room: roomOver(top), evidence };
+    const room = roomOver(top);
+    const bases = new BaseTrials({ room, log, now: () => performance.now() });
+    const ports = { repository, room, evidence, bases };
+    const { run: due, effect: dispatch } = openedRun(opened);
+    await baseAhead(due, dispatch, { commands: [check], discovered: false }, ports);
+    const { run, effect } = proposedRun({ ...opened, patch: refOf(patch) });
     return await verify(run, effect, ports, new AbortController().signal);
   } finally {
     rmSync(top, { recursive: true, force: true });

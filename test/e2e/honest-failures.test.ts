@@ -78,6 +78,35 @@ test("an agent is not started, and no other attempt is made, when the program of
   expect(project.landed(runId)).toEqual([]);
 });
 
+/** An installed agent whose own program is on its path only. */
+const installed = (work: string) => ({
+  ...{ kind: "pack", name: "own", tools: ["sh"], env: {}, junk: [], prompt: "stdin" },
+  install: [
+    "mkdir -p $HOME/.agent && printf '#!/bin/sh\\n' > $HOME/.agent/own-tool && chmod +x $HOME/.agent/own-tool",
+  ],
+  path: ["/home/sandbox/.agent"],
+  argv: ["sh", "-c", `own-tool && ${work}`],
+});
+
+test("an agent that is paid for is not dispatched when the clean room lacks the program of a check, which only the agent has", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const runId = await begin({ agent: installed(FIX), checks: ["own-tool --all"] });
+  const end = await until(runId, "failed", "succeeded");
+  expect(end.steps).toMatchObject([{ status: "failed", attempts: 0, code: "ANT_VERIFY_NO_PROGRAM" }]);
+  const { stdout } = await stack.antiphon(["get", runId]);
+  expect(stdout).toContain("the clean room has no program own-tool");
+  const { document } = await stack.json<object>(["evidence", "get", runId]);
+  expect(JSON.stringify(document)).toContain("checks/base/01.stderr.txt");
+});
+
+test("an agent that is paid for is dispatched when the check is a file that it is to write", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const work = `${FIX}; printf '#!/bin/sh\\n${CHECK}\\n' > check-add; chmod +x check-add`;
+  const runId = await begin({ agent: installed(work), checks: ["./check-add"] });
+  const end = await until(runId, "succeeded", "failed");
+  expect(end.steps).toMatchObject([{ status: "done", epoch: 1, verdict: "PASS" }]);
+});
+
 test("the next attempt gets the reason for the last rejection, and its diff", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const learner = {

@@ -42,6 +42,7 @@ export function inProcessRepository(): RepositoryPort {
     discoverChecks: () => Promise.resolve([]),
     otherChecks: () => Promise.resolve([]),
     openedFiles: () => Promise.resolve([]),
+    follow: () => Promise.resolve(null),
     candidate: (_repo, head) =>
       Promise.resolve({
         kind: "candidate",

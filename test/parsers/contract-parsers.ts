@@ -10,6 +10,7 @@ import {
   looksLikeUrl,
   repositoryUrl,
   isPinnedInstall,
+  missingProgram,
   packAgent,
   validate,
   validateDocument,
@@ -101,6 +102,12 @@ export const contractParsers: readonly Parser[] = [
       });
       return install.map(isPinnedInstall);
     },
+  },
+  {
+    name: "a check and what its shell says",
+    reads: ["contracts/src/runs/check-program.ts"],
+    shapes: repeated(["a", "a ", ": not found", "a: not found\n", "a: ", "\n", " "]),
+    run: (text) => missingProgram(text, 127, text),
   },
   {
     name: "a JSON document",

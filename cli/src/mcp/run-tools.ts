@@ -37,7 +37,7 @@ export const addStartRun: AddTool = (server, context) => {
       plan: named,
     } = given as Record<"goal" | "repo" | "patch" | "plan", string | undefined>;
     const repoPath = repositoryOf(repo, context.directory);
-    const problem = localProblem(context.config.gatewayUrl, repoPath);
+    const problem = localProblem(context.config.gatewayUrl, repoPath, repo);
     if (problem !== null) throw problem;
     await context.ensureGateway();
     const flags = runFlagsOf(RUN_FLAGS, given);

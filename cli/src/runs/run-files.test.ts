@@ -57,8 +57,11 @@ describe("the files that options of `antiphon run` name", () => {
     await expect(loadFiles(flags)).rejects.toMatchObject({ code, exitCode: 2 });
   });
 
-  it("are checked for existence only if the gateway is on this machine", () => {
-    expect(localProblem("http://127.0.0.1:3001", "/nowhere/at/all")?.code).toBe("ANT_REPO_NOT_FOUND");
-    expect(localProblem("https://ant.example", "/nowhere/at/all")).toBeNull();
+  it("are looked for here only by a relative path, and only if the gateway seems to be on this machine", () => {
+    const place = "/nowhere/at/all";
+    expect(localProblem("http://127.0.0.1:3001", place, "at/all")?.code).toBe("ANT_REPO_NOT_FOUND");
+    expect(localProblem("https://ant.example", place, "at/all")).toBeNull();
+    // A forwarded port: the path is one of the Director's machine.
+    expect(localProblem("http://127.0.0.1:3001", place, place)).toBeNull();
   });
 });

@@ -60,7 +60,7 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const { placesOf } = await import("../agents/pack-places.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
   const repoPath = repositoryOf(flags.repo);
-  const problem = localProblem(context.config.gatewayUrl, repoPath);
+  const problem = localProblem(context.config.gatewayUrl, repoPath, flags.repo);
   if (problem !== null) throw problem;
   // Both parse documents, which most runs name none of.
   const planSource = () => import("../runs/plan-source.ts");

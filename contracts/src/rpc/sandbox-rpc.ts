@@ -142,6 +142,17 @@ export const SandboxRequest = closed(
         description: "For a job of trials: files of which `written.read` tells whether a step opened them.",
       }),
     ),
+    tracedTree: Type.Optional(
+      Type.Boolean({
+        description:
+          "For a job of trials, in place of `traced`: `written.read` tells all files of the workspace that a step opened, or is absent.",
+      }),
+    ),
+    spare: Type.Optional(
+      Type.Boolean({
+        description: "Nobody waits for it: take no last free slot and no last warm sandbox of a runner.",
+      }),
+    ),
     services: Type.Optional(Services),
   },
   { description: "A few commands in one sandbox." },
@@ -196,7 +207,7 @@ export const SandboxWritten = closed(
     read: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "The files of the request's `traced` that a trial opened and did not change, as far as the file system keeps the time of the last read.",
+          "The files of the request's `traced` that a trial opened and did not change, as far as the file system keeps the time of the last read. For `tracedTree`: absent if there are more than limits.writtenPaths, or the runner cannot tell.",
       }),
     ),
   },

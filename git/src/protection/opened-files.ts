@@ -30,12 +30,7 @@ export async function openedFiles(
   grants: readonly string[],
   filesWith: FilesWith,
 ): Promise<string[]> {
-  const granted = pathMatcher(grants);
-  const changed = files
-    .filter(({ path, change }) => (change === "modify" || change === "delete") && opened.has(path))
-    .map(({ path }) => path)
-    .filter((path) => !isBelowSources(path) && !isDocument(path) && !granted.matches(path))
-    .filter((path) => !CODE.test(path) || LOADED_BY_NAME.test(path));
+  const changed = openable(files, grants).filter((path) => opened.has(path));
   if (changed.length === 0 || changed.length > MOST) return [];
   const judges = judgesBy(guards);
   const found = await Promise.all(
@@ -44,6 +39,19 @@ export async function openedFiles(
   const unexplained = found.flat();
   // Without these files, a change of nothing else is the base.
   return unexplained.length === files.length ? [] : unexplained;
+}
+
+/** The files of the change that are looked at if the check opens them. */
+export function openable(
+  files: readonly Pick<CheckedFile, "path" | "change">[],
+  grants: readonly string[],
+): string[] {
+  const granted = pathMatcher(grants);
+  return files
+    .filter(({ change }) => change === "modify" || change === "delete")
+    .map(({ path }) => path)
+    .filter((path) => !isBelowSources(path) && !isDocument(path) && !granted.matches(path))
+    .filter((path) => !CODE.test(path) || LOADED_BY_NAME.test(path));
 }
 
 async function isUnexplained(

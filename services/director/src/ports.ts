@@ -83,6 +83,12 @@ export interface RepositoryPort {
   otherChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
   candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome>;
+  /** Follows what the checks reach, as `candidate` does, which finds it done. Returns the source of chance there. */
+  follow(
+    repo: RepoRef,
+    head: string,
+    rules: Pick<ChangeRules, "checks" | "discovered" | "base">,
+  ): Promise<Chance | null>;
   /** Files of the change that the check opened and that no source names (git/src/protection/opened-files.ts). */
   openedFiles(
     repo: RepoRef,
@@ -131,6 +137,11 @@ export interface RoomRequest {
   trials: SandboxTrials;
   /** Files of which the outcome tells whether the checks opened them. */
   traced?: readonly string[];
+  /**
+   * Nobody waits for it: it is asked for once, takes nothing that others may need at once, and tells every file of the tree
+   * that the checks opened.
+   */
+  ahead?: boolean;
   /** Absent: the tree has no environment. */
   setup?: SetupOf;
   /** A person asks: a setup that failed before is tried again. */
@@ -163,6 +174,8 @@ export interface RoomOutcome {
   /** The environment in which they ran. */
   environment?: EnvironmentReport;
   services?: readonly ServiceOutcome[];
+  /** Id of the image. */
+  image?: string;
 }
 
 /** Runs the contract's commands in a fresh sandbox with a pristine tree and no network. */

@@ -53,6 +53,7 @@ import {
 import { sweepScratch } from "@antiphon/git";
 import { EnvironmentPreparation } from "./environments/preparation.ts";
 import { EnvironmentSpecs } from "./environments/environment-specs.ts";
+import { BaseTrials } from "./verification/base-trials.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
 import { PoisonLetters } from "./effects/poison-letters.ts";
 import { RemoteRepositories } from "./landing/remote-repositories.ts";
@@ -181,7 +182,8 @@ export function directOver(
   const runs = new RunCache(journal, config.policy);
   const runMeter = new RunMeter(meter);
   const room = timedRoom(ports.room, meter);
-  const perform = performOver({ ...ports, room, letters });
+  const bases = new BaseTrials({ room, log, now: () => performance.now() });
+  const perform = performOver({ ...ports, room, letters, bases });
   const traces = openRunTracing(bus);
   const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, traces, log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
@@ -213,7 +215,7 @@ export function directOver(
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
   const shared = { runs, runner, projector, meter: runMeter, traces };
-  const director = new Director({ ...shared, timers, admission, tell: say, log });
+  const director = new Director({ ...shared, timers, bases, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -250,6 +252,7 @@ export function directOver(
       try {
         await allDone([sweeps, archiving, ...going, work.drain()]);
       } finally {
+        await bases.close();
         await projector.drain(); // Last, so that all their work is projected even if one of them failed.
       }
     },

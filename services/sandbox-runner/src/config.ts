@@ -11,6 +11,9 @@ import {
 import { isDigestReference } from "./images/image-allowlist.ts";
 import { isProvider, type Mode } from "./providers/provider-rules.ts";
 
+/** An attempt, the checks on its base beside it, and its verification soon after. */
+const WARM = 3;
+
 /**
  * The sandbox-runner's own configuration, beside the runtime's. Only this module of the package reads the environment.
  */
@@ -35,7 +38,7 @@ export interface SandboxConfig {
   readonly allowlistFile: string;
   /** ANTIPHON_SANDBOX_SLOTS: how many jobs run at once. */
   readonly slots: number;
-  /** ANTIPHON_SANDBOX_WARM: most containers kept started and ready. Demand decides how many are. */
+  /** ANTIPHON_SANDBOX_WARM (3): most containers kept started and ready. Demand decides how many are. */
   readonly warm: number;
   /** ANTIPHON_SANDBOX_RUNTIME: runc, runsc or kata. */
   readonly runtime: string;
@@ -97,7 +100,7 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
     allow: allowedImages(env),
     allowlistFile: join(stateDirectory, "images.json"),
     slots: integer(env, "ANTIPHON_SANDBOX_SLOTS", 1, 256) ?? limits.sandboxSlots,
-    warm: integer(env, "ANTIPHON_SANDBOX_WARM", 0, 64) ?? 2,
+    warm: integer(env, "ANTIPHON_SANDBOX_WARM", 0, 64) ?? WARM,
     runtime,
     e2b: {
       apiKey: text(env, "E2B_API_KEY"),

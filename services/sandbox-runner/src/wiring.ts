@@ -46,7 +46,7 @@ import type { ContainerLimits, ImageFacts, ProviderHost, Sandbox, SandboxProvide
 import { openProviderHost, refuseProvider } from "./providers/provider-host.ts";
 import { SandboxService, type ServiceOptions } from "./jobs/job-service.ts";
 import { SessionService } from "./sessions/session-service.ts";
-import { Slots } from "./jobs/slots.ts";
+import { LEFT_BY_SPARE, Slots } from "./jobs/slots.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
 const RETRY_MS = 2_000;
@@ -209,7 +209,8 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
     lease: async (order, job, tree) => {
       preloader.wanted(tree?.name ?? null, order.layers ?? null);
       const begun = performance.now();
-      const lease = await pool.take({ ...order, labels: containerLabels(identity, job, Date.now()) }, tree);
+      const labels = containerLabels(identity, job, Date.now());
+      const lease = await pool.take({ ...order, labels }, tree, job.spare === true ? LEFT_BY_SPARE : 0);
       const waited = (performance.now() - begun) / 1_000;
       meter.observe("antiphon_sandbox_wait_seconds", { start: lease.warm ? "warm" : "cold" }, waited);
       void lease.sandbox.assign(containerName(instance, job, uniqueId()));

@@ -9,8 +9,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,6 +27,7 @@ import {
 import type { Manifest } from "../../support/manifests.ts";
 import { faultsOf, renderKustomization } from "../../support/manifests.ts";
 import { natsServerBinary } from "../../support/nats.ts";
+import { freePort } from "../../support/pods/free-port.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -193,13 +192,47 @@ describe("Kubernetes manifests", () => {
     }
   });
 
-  it("overlays/local uses the locally built image of every service", () => {
+  it("overlays/local names only images that the guide's commands build and load, or that a registry has by digest", () => {
     const images = workloads(local)
       .flatMap(containersOf)
       .map(({ image }) => image);
-    const ours = images.filter((image) => image?.startsWith("antiphon-"));
-    expect(new Set(ours).size).toBe(6);
-    expect(ours.filter((image) => image?.endsWith(":dev") !== true)).toEqual([]);
+    const [, kubernetes = ""] = read("docs/guides/deploy.md").split("\n## Kubernetes\n");
+    const [guide = ""] = kubernetes.split("\n## ");
+    const built = /^for role in (.+); do$/m.exec(guide)?.[1]?.split(" ") ?? [];
+    expect(built.sort()).toEqual([...ROLES].sort());
+    expect(guide).toContain(
+      "docker build -f deploy/images/service/Dockerfile --target $role -t antiphon-$role:dev .",
+    );
+    expect(guide).toContain("node deploy/images/sandbox-archive.mjs");
+    const made = [...built, "sandbox-archive"].map((name) => `antiphon-${name}:dev`);
+    expect(/^kind load docker-image (.+)$/m.exec(guide)?.[1]).toBe(
+      "$(docker images --format '{{.Repository}}:{{.Tag}}' 'antiphon-*:dev')",
+    );
+    expect(images.filter((image) => !/@sha256:[0-9a-f]{64}$/.test(image)).sort()).toEqual(made.sort());
+  });
+
+  it("overlays/local gives the runner's engine the sandbox image before it starts, under the name that the runner asks for", () => {
+    const runner = of(local, "Deployment").find((one) => one.metadata.name === "sandbox-runner") as Manifest;
+    const [archive, engine] = podOf(runner).initContainers as [Container, Container];
+    expect([archive.name, engine.name]).toEqual(["sandbox-archive", "engine"]);
+    expect(archive.securityContext).toMatchObject({ runAsNonRoot: true, capabilities: { drop: ["ALL"] } });
+    const config = of(local, "ConfigMap").find((one) => one.metadata.name.startsWith("sandbox-config-"));
+    expect(config?.data?.["ANTIPHON_SANDBOX_IMAGE"]).toBe("antiphon-sandbox:dev");
+    expect(read("deploy/images/sandbox-archive.mjs")).toContain(
+      'const named = { repository: "antiphon-sandbox", tag }',
+    );
+  });
+
+  it("overlays/local asks for less than two cores and four GB in all", () => {
+    const mebibytes = (text: string): number => Number.parseFloat(text) * (text.endsWith("Gi") ? 1024 : 1);
+    const cores = (text: string): number =>
+      text.endsWith("m") ? Number.parseFloat(text) / 1000 : Number(text);
+    const asked = workloads(local).flatMap((workload) =>
+      containersOf(workload).map(({ resources }) => resources?.requests as { cpu: string; memory: string }),
+    );
+    expect(asked.reduce((sum, { cpu }) => sum + cores(cpu), 0)).toBeLessThan(1.5);
+    expect(asked.reduce((sum, { memory }) => sum + mebibytes(memory), 0)).toBeLessThan(3000);
+    for (const one of workloads(local)) expect((one.spec as { replicas: number }).replicas).toBe(1);
   });
 
   it("refers only to config maps and secrets that are in the same namespace", () => {
@@ -355,7 +388,7 @@ describe("deploy/compose/nats-users.yaml", () => {
 });
 
 describe("the settings of deploy/", () => {
-  /** Read by nats.conf, by dockerode itself, and by node. */
+  /** Read by nats.conf, by docker, and by node. */
   const foreign = ["NATS_SERVER_NAME", "DOCKER_HOST", "TMPDIR"];
 
   it("are read by the code: every variable is named in a config.ts", () => {
@@ -391,16 +424,6 @@ describe("the settings of deploy/", () => {
     for (const port of ports) expect(read("deploy/nats/nats.conf")).toContain(`"0.0.0.0:${port}"`);
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
-}
 
 describe("deploy/nats/nats.conf", () => {
   /** Starts a server with this auth.conf beside it. */

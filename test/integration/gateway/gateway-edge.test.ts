@@ -1,5 +1,6 @@
 /** The gateway's answers and log lines before a request reaches a use case. */
 import { connect } from "node:net";
+import { limits } from "@antiphon/contracts";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLogger } from "../../../runtime/src/index.ts";
@@ -114,5 +115,50 @@ describe("the log", () => {
     ]);
     expect(JSON.stringify(lines[0])).not.toContain("stack");
     expect(JSON.stringify(lines[1])).toContain("gateway-edge.test.ts");
+  });
+});
+
+describe("a gateway with a token limits", () => {
+  const wrong = request("GET", "/dead-letters", "Authorization: Bearer wrong-secret\r\n");
+  const right = request("GET", "/openapi.json", `Authorization: Bearer ${TOKEN}\r\n`);
+
+  test("an address that guesses: 429 with Retry-After, also for the right token, and each try is audited", async () => {
+    const { url, lines } = await door(TOKEN);
+    for (let at = 0; at < limits.wrongTokens; at += 1) expect((await raw(url, wrong)).status).toBe(401);
+    for (const text of [wrong, right]) {
+      const { status, head, body } = await raw(url, text);
+      expect([status, (body["error"] as Line)["code"]]).toEqual([429, "ANT_GATEWAY_BUSY"]);
+      expect(Number(/^retry-after: (\d+)$/im.exec(head)?.[1])).toBeGreaterThan(50);
+    }
+    expect(lines).toHaveLength(limits.wrongTokens + 2);
+    expect(lines.at(-1)).toMatchObject({
+      level: "warn",
+      msg: "access denied",
+      from: "127.0.0.1",
+      status: 429,
+    });
+    expect((await raw(url, request("GET", "/healthz"))).status).toBe(200);
+  });
+
+  test("the requests of one caller in a minute, reads too; missing tokens and health probes do not count", async () => {
+    const { url } = await door(TOKEN);
+    const ask = async (path: string, headers: Record<string, string> = {}): Promise<Response> => {
+      const answer = await fetch(new URL(path, url), { headers });
+      await answer.text();
+      return answer;
+    };
+    for (let at = 0; at <= limits.wrongTokens; at += 1) expect((await ask("/runs")).status).toBe(401);
+    const authorization = `Bearer ${TOKEN}`;
+    const statuses = new Set<number>();
+    for (let at = 0; at < limits.callerRequests; at += 100)
+      for (const { status } of await Promise.all(
+        Array.from({ length: 100 }, () => ask("/openapi.json", { authorization })),
+      ))
+        statuses.add(status);
+    expect([...statuses]).toEqual([200]);
+    const answer = await ask("/openapi.json", { authorization });
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await ask("/healthz")).status).toBe(200);
   });
 });

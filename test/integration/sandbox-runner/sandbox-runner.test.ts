@@ -338,6 +338,39 @@ describe("a job", () => {
     });
   });
 
+  it("tells every file of the tree that a trial opened, where no change is known yet", async () => {
+    const opening = step("s", "cat src/a.txt README.md; echo new > src/b.txt; touch made; cat made");
+    const order: Partial<SandboxRequest> = { purpose: "base", steps: [opening], trials: TRIALS };
+    const { outcome } = await run({ ...order, tracedTree: true });
+    expect(outcome.written?.read).toEqual(["README.md", "src/a.txt"]);
+    expect((await run(order)).outcome.written?.read).toBeUndefined();
+  });
+
+  it("leaves a slot when nobody waits for it, and is answered `busy` where none else is free", async () => {
+    const stop = new AbortController();
+    const started: string[] = [];
+    const taking = Array.from({ length: SLOTS - 1 }, async () => {
+      const order = request({ steps: [step("s", "sleep 60", { timeoutMs: 90_000 })] });
+      const onEvent = ({ kind }: SandboxEvent): void =>
+        void (kind === "accepted" && started.push(order.jobId));
+      return client.run(order, { signal: stop.signal, onEvent });
+    });
+    const taken = await until(
+      () => Promise.resolve(started.length),
+      (count) => count === SLOTS - 1,
+      20_000,
+    );
+    expect(taken).toBe(SLOTS - 1);
+    const { signal } = new AbortController();
+    const spare = client.run(request({ spare: true }), { signal, patienceMs: 0 });
+    await expect(spare).rejects.toMatchObject({ code: "ANT_SANDBOX_BUSY" });
+    expect((await run()).outcome.outcome).toBe("completed");
+    stop.abort();
+    expect((await Promise.all(taking)).map(({ outcome }) => outcome)).toEqual(
+      Array.from({ length: SLOTS - 1 }, () => "canceled"),
+    );
+  });
+
   it("runs trials until two of them differ", async () => {
     const coin = step("coin", "test $(od -An -N1 -tu1 /dev/urandom) -lt 128; x=$?; echo $x; exit $x");
     const { outcome } = await run({

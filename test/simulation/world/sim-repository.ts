@@ -123,6 +123,10 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => null);
   }
 
+  follow(): Promise<null> {
+    return this.ask(() => null);
+  }
+
   openedFiles(): Promise<readonly string[]> {
     return this.ask(() => []);
   }

@@ -2,11 +2,10 @@
  * Finds a check that cannot start before an agent is paid for work that nobody could verify: its first word is a program that
  * the sandbox lacks. A path is not looked at, since the agent may be about to write it. Pure.
  */
-import type { SandboxOutcome, SandboxStep } from "@antiphon/contracts";
+import { programOf, type SandboxOutcome, type SandboxStep } from "@antiphon/contracts";
 import type { Ending } from "../evidence/report.ts";
 
 const STEP = "programs";
-const PROGRAM = /^[A-Za-z0-9_][\w.+-]*(?=\s|$)/;
 /** A failure here ends the job before the agent. Words of the shell are found, too. */
 const SCRIPT = 'for program do command -v "$program" >/dev/null 2>&1 || { echo "$program"; exit 1; }; done';
 
@@ -31,6 +30,3 @@ export function unstartable(checks: readonly string[], outcome: SandboxOutcome):
   const message = `the sandbox has no program ${missing}, so the check \`${check.trim().slice(0, 120)}\` cannot start; the agent was not started`;
   return { kind: "stopped", code: "ANT_VERIFY_NO_PROGRAM", message };
 }
-
-/** The program that a check starts, if it is given by its name alone. */
-export const programOf = (check: string): string | null => PROGRAM.exec(check.trim())?.[0] ?? null;

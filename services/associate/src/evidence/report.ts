@@ -5,10 +5,9 @@
  * questions. `verify.status` is `unknown` when no check ran, unless the agent vouches for itself; the clean room does not
  * rely on either.
  */
-import { ERRORS } from "@antiphon/contracts";
+import { ERRORS, missingProgram } from "@antiphon/contracts";
 import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
-import { programOf } from "../attempt/check-programs.ts";
 import { runsOf, verifyOf } from "./verification.ts";
 
 export type Ending =
@@ -162,11 +161,8 @@ function whyOf(fact: CommandFact): string {
 
 const NOT_FOUND = /: (?:command )?not found$/m;
 
-/** A program by its name, which no change brings along; a path may be a file that the agent is to write. */
 function isMissingProgram({ command, exitCode, stderr }: CommandFact): boolean {
-  const program = programOf(command);
-  if (exitCode !== 127 || program === null) return false;
-  return stderr.tail.split("\n").some((line) => NOT_FOUND.test(line) && line.includes(`${program}: `));
+  return missingProgram(command, exitCode, stderr.tail) !== null;
 }
 
 function successOf(facts: AttemptFacts): string {

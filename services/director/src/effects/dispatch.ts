@@ -9,17 +9,21 @@ import {
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
+import { baseAhead } from "../verification/base-ahead.ts";
+import { checksOf } from "../verification/checks-of.ts";
+import { startableChecks } from "./paid-attempt.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
 /** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
 const MAX_FEEDBACK = 5;
 
-type Ports = Pick<VerificationPorts, "repository" | "environments" | "evidence">;
+type Ports = Pick<VerificationPorts, "repository" | "environments" | "evidence"> &
+  Partial<Pick<VerificationPorts, "bases">>;
 
 export async function dispatch(
   run: RunState,
   effect: EffectOf<"dispatch">,
-  { repository, environments, evidence }: Ports,
+  { repository, environments, evidence, bases }: Ports,
   signal: AbortSignal,
 ): Promise<DispatchBody> {
   const { options, base, intent } = intentOf(run);
@@ -27,10 +31,7 @@ export async function dispatch(
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
   const { verify_profile } = planned.task;
-  const commands =
-    verify_profile.commands.length > 0 || verify_profile.mode === "none"
-      ? verify_profile.commands
-      : await repository.discoverChecks(base.repo, base.commit);
+  const checks = await checksOf(effect.task, base, repository);
   const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
   const [tree, history] = await Promise.all([
     repository.exportBase(base.repo, run.head),
@@ -46,8 +47,16 @@ export async function dispatch(
           { environments, evidence },
           signal,
         );
+  if (bases !== undefined) {
+    const ahead = baseAhead(run, effect, checks, { repository, bases });
+    await startableChecks(run, effect, ahead, evidence, signal);
+  }
   return {
-    task: { ...planned.task, base_ref: run.head, verify_profile: { ...verify_profile, commands } },
+    task: {
+      ...planned.task,
+      base_ref: run.head,
+      verify_profile: { ...verify_profile, commands: [...checks.commands] },
+    },
     agent: planned.agent,
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,

@@ -1,7 +1,7 @@
 /** The record that ends an effect which no retry can complete. */
 import { AntiphonError, type Cause, type NewRecord, type VerdictBody } from "@antiphon/contracts";
-import { UndispatchedSetup } from "../environments/environment-failed.ts";
 import type { Effect, RunState } from "@antiphon/run";
+import { Undispatched } from "./undispatched.ts";
 
 /** Characters of an error that a refusal quotes, so that every refusal fits its record. */
 const MAX_DETAIL = 2048;
@@ -12,7 +12,7 @@ export function refusalOf(run: RunState, effect: Effect, cause: Cause, error: un
   const { code } = error;
   const message = error.detail.slice(0, MAX_DETAIL);
   const { taskId, epoch } = effect;
-  const evidence = error instanceof UndispatchedSetup ? error.evidence : null;
+  const evidence = error instanceof Undispatched ? error.evidence : null;
   const at = { runId: run.runId, taskId, epoch, cause };
   switch (effect.kind) {
     case "dispatch":

@@ -3,7 +3,8 @@ import type { AgentSpec, EnvironmentSpec, TreeRef } from "@antiphon/contracts";
 import { intentOf, type RunState } from "@antiphon/run";
 import type { EnvironmentPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
 import { withAgent } from "./agent-environment.ts";
-import { EnvironmentFailed, UndispatchedSetup } from "./environment-failed.ts";
+import { Undispatched } from "../effects/undispatched.ts";
+import { EnvironmentFailed } from "./environment-failed.ts";
 
 export function setupOf(run: RunState): SetupOf {
   const { options, base } = intentOf(run);
@@ -15,7 +16,7 @@ interface Ports {
   readonly evidence: VerdictEvidencePort;
 }
 
-/** Null: the tree needs none. @throws UndispatchedSetup, or the fault of the machine */
+/** Null: the tree needs none. @throws Undispatched, or the fault of the machine */
 export async function dispatchEnvironment(
   run: RunState,
   { taskId, epoch, agent }: { readonly taskId: string; readonly epoch: number; readonly agent: AgentSpec },
@@ -39,6 +40,6 @@ export async function dispatchEnvironment(
       ...{ verdict: "UNVERIFIABLE", code: error.code, message: error.detail, trials: none },
       environment: error.report,
     });
-    throw new UndispatchedSetup(error, stored);
+    throw new Undispatched("ANT_ENVIRONMENT_FAILED", error.detail, stored);
   }
 }

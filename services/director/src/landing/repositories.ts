@@ -115,6 +115,8 @@ interface Served {
   readonly remotes?: RemoteRepositories;
 }
 
+type FollowRules = Pick<ChangeRules, "checks" | "discovered" | "base">;
+
 export class Repositories implements RepositoryPort {
   readonly #trees: Blobs;
   readonly #roots: RepoRoots;
@@ -246,10 +248,23 @@ export class Repositories implements RepositoryPort {
     return otherChecks(files.paths, (path) => files.read(path));
   }
 
-  async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
+  async follow(repo: RepoRef, head: string, rules: FollowRules): Promise<Chance | null> {
+    const { guarded } = await this.#followed(repo, head, rules);
+    const own = chanceIn(rules.checks.join("\n"));
+    return guarded.reduce((found, one) => strongerChance(found, one.chance), own);
+  }
+
+  async #followed(repo: RepoRef, head: string, rules: FollowRules) {
     const commits = [...new Set([rules.base, head])];
     const opened = await this.open(repo, commits);
-    const guarded = await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules)));
+    return {
+      opened,
+      guarded: await Promise.all(commits.map((commit) => this.#guards(opened, commit, rules))),
+    };
+  }
+
+  async candidate(repo: RepoRef, head: string, patch: Buffer, rules: ChangeRules): Promise<CandidateOutcome> {
+    const { opened, guarded } = await this.#followed(repo, head, rules);
     const guards = guarded.flatMap((one) => one.guards);
     const { scope, grants } = rules;
     const check = checkPatch(patch, { scope, grants, guards });
@@ -308,7 +323,7 @@ export class Repositories implements RepositoryPort {
     return openedFiles(files, opened, guards, grants, (words) => filesWith(found, head, words));
   }
 
-  #guards(repo: Repo, commit: string, { checks, discovered }: ChangeRules): Promise<Guarded> {
+  #guards(repo: Repo, commit: string, { checks, discovered }: FollowRules): Promise<Guarded> {
     const key = JSON.stringify([repo.gitDir, commit, checks, discovered]);
     return remembered(this.#guarded, key, async () => {
       const listing = await this.#filesOf(repo, commit);

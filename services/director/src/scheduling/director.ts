@@ -29,6 +29,7 @@ import type { RunMeter } from "../runs/run-meter.ts";
 import type { TimerScheduler } from "../timers/timer-scheduler.ts";
 import type { RunTracing } from "../runs/run-tracing.ts";
 import type { Projector } from "../views/projector.ts";
+import type { BaseTrials } from "../verification/base-trials.ts";
 import { nextStep, type Knowledge } from "./step.ts";
 
 /** Delay before a failed effect is tried again; doubled at each delivery up to the cap. */
@@ -49,6 +50,8 @@ export interface DirectorParts {
   meter: Pick<RunMeter, "delivered">;
   traces: Pick<RunTracing, "closed">;
   timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
+  /** Absent: the base runs in the verifications. */
+  bases?: Pick<BaseTrials, "drop"> | undefined;
   admission: Pick<AdmissionQueue, "admits">;
   /** Publishes live what a task waits for. It is not stored; there may be no listener. */
   tell: (at: Pick<StoredRecord, "runId" | "taskId" | "epoch">, text: string) => void;
@@ -87,6 +90,7 @@ export class Director {
         await this.#parts.projector.project(claimed);
       }
       if (TRIGGERS_NO_WORK.has(record.type)) return { kind: "done" };
+      if (record.type === "cancel") this.#parts.bases?.drop(record.runId);
       const run = folded ?? (await runs.load(record.runId, record));
       this.#logRefusal(run, record);
       this.#parts.meter.delivered(record, run.records, deliveries);
@@ -182,15 +186,17 @@ export class Director {
   }
 
   async #run(order: Order, signal: AbortSignal): Promise<EffectEnd> {
-    const { runner, timers } = this.#parts;
+    const { runner, timers, bases } = this.#parts;
     const { runId } = order.run.snapshot.context;
     const key = effectKey(runId, order.effect);
     this.#underWay.add(key);
     try {
       const end = await runner.run(order, signal);
       if (end.kind === "stored") {
-        if (end.record.type === "closed") timers.drop(runId);
-        else timers.note(runId);
+        if (end.record.type === "closed") {
+          timers.drop(runId);
+          bases?.drop(runId);
+        } else timers.note(runId);
       }
       return end;
     } finally {

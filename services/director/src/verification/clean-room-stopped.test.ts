@@ -63,6 +63,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       otherChecks: none,
       exportHistory: none,
       openedFiles: () => Promise.resolve([]),
+      follow: () => Promise.resolve(null),
       tip: () => Promise.resolve(commitOf(7)),
       replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE }),
       exportBase: (_repo, commit) =>

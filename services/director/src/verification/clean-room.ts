@@ -74,10 +74,11 @@ export class CleanRoom implements CleanRoomPort {
         ...(request.again === true ? { again: true } : {}),
         ...(memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } }),
         trials: request.trials,
+        ...(request.ahead === true ? { tracedTree: true, spare: true } : {}),
         ...(request.traced === undefined ? {} : { traced: [...request.traced] }),
         ...(services === undefined ? {} : { services }),
       },
-      { signal },
+      { signal, ...(request.ahead === true ? { patienceMs: 0 } : {}) },
     );
     return { ...outcomesOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
   }
@@ -112,6 +113,7 @@ function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: 
           checks.map((command, i) => checkOutcome(command, outcome, steps[i])),
         ),
         written: outcome.written ?? null,
+        image: outcome.meta.image,
         ...(outcome.services === undefined ? {} : { services: outcome.services }),
         ...(outcome.environment === undefined ? {} : { environment: outcome.environment }),
       };

@@ -4,12 +4,14 @@
  * whether they depend on the files of the change at all.
  *
  * The base runs as often as the change only where a demand rests on its answer. A base that nothing demands runs once, and is
- * not waited for much longer than the change took. When one room breaks, the others are stopped and waited for: left
- * alone, no cancel of the run would reach them, and the next try would run beside them.
+ * not waited for much longer than the change took. Mostly it ran already, while the attempt worked (base-trials.ts). When one
+ * room breaks, the others are stopped and waited for: left alone, no cancel of the run would reach them, and the next try
+ * would run beside them.
  */
 import { limits } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport } from "./reports/test-report.ts";
+import { answers, type KeptBase } from "./kept-base.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
 
 export interface TriedOut {
@@ -21,6 +23,8 @@ export interface TriedOut {
   /** Files of the change that the checks opened and that no source names. */
   opened: readonly string[];
 }
+
+const NONE_KEPT: KeptBases = { take: () => Promise.resolve(null) };
 
 /** There are no checks. */
 export const UNTRIED: TriedOut = {
@@ -39,9 +43,20 @@ export interface Subject {
   unnamed(opened: ReadonlySet<string>): Promise<readonly string[]>;
   /** Wait for the base for as long as it takes. */
   waitForBase: boolean;
+  /** A file of the change may be one that is tried without its change if the base opens it. */
+  needsOpened: boolean;
 }
 
-export async function tryOut(subject: Subject, room: CleanRoomPort, signal: AbortSignal): Promise<TriedOut> {
+/** What the base did before. Absent: nothing is kept. */
+export interface KeptBases {
+  take(request: RoomRequest, signal: AbortSignal): Promise<KeptBase | null>;
+}
+
+export async function tryOut(
+  subject: Subject,
+  { room, kept = NONE_KEPT }: { readonly room: CleanRoomPort; readonly kept?: KeptBases | undefined },
+  signal: AbortSignal,
+): Promise<TriedOut> {
   const { judges } = subject;
   const { candidate } = subject.request;
   if (candidate === null) return { ...UNTRIED, change: await runTrials(subject.request, room, signal) };
@@ -55,7 +70,14 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
     candidate: withoutFiles(candidate, paths),
     trials: ONCE,
   });
-  const [change, base, withoutJudges] = await together(
+  const isAnswer = (one: KeptBase): boolean => answers(one, { trials, needsOpened: subject.needsOpened });
+  let isKept = false;
+  const baseOf = async (stop: AbortSignal): Promise<RoomOutcome> => {
+    const known = await kept.take(bare, stop);
+    isKept = known !== null && isAnswer(known);
+    return known !== null && isKept ? known.outcome : runTrials(bare, room, stop);
+  };
+  const [change, ran, withoutJudges] = await together(
     [
       async (stop) => {
         const startedAt = performance.now();
@@ -64,19 +86,22 @@ export async function tryOut(subject: Subject, room: CleanRoomPort, signal: Abor
         if (!subject.waitForBase) timer = setTimeout(() => late.abort(), graceOf(outcome) + 2 * tookMs);
         return outcome;
       },
-      async (stop) => inTime(runTrials(bare, room, AbortSignal.any([stop, late.signal])), late.signal, stop),
+      async (stop) => inTime(baseOf(AbortSignal.any([stop, late.signal])), late.signal, stop),
       async (stop) => (judges.length === 0 ? null : room.check(without(judges), stop)),
     ],
     signal,
   ).finally(() => clearTimeout(timer));
   if (change === undefined || change === null) throw new Error("unreachable: a room without an outcome");
+  // The name of an image may mean another one by now.
+  const isOther = isKept && ran?.image !== change.image;
+  const base = isOther ? await runTrials(bare, room, signal) : ran;
   const passes = change.trials.every(isPassed) && base?.trials.every(isPassed) === true;
   const hollow = passes
     ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
     : null;
   const tried = { change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] };
   if (!change.trials.every(isPassed)) return tried;
-  const opened = await subject.unnamed(openedIn(change, base));
+  const opened = await subject.unnamed(openedIn(request.traced, change, base));
   if (opened.length === 0) return tried;
   return { ...tried, opened, withoutJudges: await room.check(without([...judges, ...opened]), signal) };
 }
@@ -87,9 +112,14 @@ function tracedOf({ overlay, deletions }: Candidate): readonly string[] {
   return paths.length > limits.tracedFiles ? [] : paths;
 }
 
-/** The base may fail before it opens all that the changed tree does. */
-function openedIn(change: RoomOutcome, base: RoomOutcome | null | undefined): ReadonlySet<string> {
-  return new Set([...(change.written?.read ?? []), ...(base?.written?.read ?? [])]);
+/** The base may fail before it opens all that the changed tree does. A kept one tells of the whole tree. */
+function openedIn(
+  traced: readonly string[],
+  change: RoomOutcome,
+  base: RoomOutcome | null | undefined,
+): ReadonlySet<string> {
+  const opened = new Set([...(change.written?.read ?? []), ...(base?.written?.read ?? [])]);
+  return new Set(traced.filter((path) => opened.has(path)));
 }
 
 /** Checks that ended without a runner's report are compared with those of the base, so that is waited for longer. */

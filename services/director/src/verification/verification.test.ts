@@ -57,6 +57,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       otherChecks: none,
       exportHistory: none,
       openedFiles: () => Promise.resolve([]),
+      follow: () => Promise.resolve(null),
       exportBase: (_repo, commit) =>
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {

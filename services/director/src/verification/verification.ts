@@ -11,6 +11,7 @@
 import { AntiphonError, type EnvironmentReport, type VerdictBody } from "@antiphon/contracts";
 import { besides, tamperings } from "@antiphon/git";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import type {
   AppliedChange,
   CleanRoomPort,
@@ -19,28 +20,27 @@ import type {
   TextFile,
   VerdictEvidencePort,
 } from "../ports.ts";
+import { applied } from "./applying.ts";
 import { approvalNeed } from "./approval-need.ts";
+import type { BaseTrials } from "./base-trials.ts";
+import { checksOf } from "./checks-of.ts";
 import { commitMessage } from "./commit-message.ts";
-import { deliveryOf } from "./delivery.ts";
-import { demandOf, needsBase } from "./demand.ts";
-import { historyOf } from "./history.ts";
-import { deciding, judge, type Trial } from "./judge.ts";
+import { deliveryOf, type Delivery } from "./delivery.ts";
+import { demandOf } from "./demand.ts";
+import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
-import { tryOut, UNTRIED, type TriedOut } from "./rooms.ts";
-import { EnvironmentFailed } from "../environments/environment-failed.ts";
-import { setupOf } from "../environments/dispatch-environment.ts";
-import { roomOf } from "../environments/run-room.ts";
-import { trialsFor } from "./trials.ts";
+import { UNTRIED, type TriedOut } from "./rooms.ts";
+import { tried } from "./trying.ts";
 
 type Verify = EffectOf<"verify">;
-/** The commands that decide, and whether the repository named them. */
-type Checks = { commands: readonly string[]; discovered: boolean };
 
 export interface VerificationPorts {
   repository: RepositoryPort;
   room: CleanRoomPort;
   evidence: VerdictEvidencePort;
   environments?: EnvironmentPort;
+  /** Absent: the base runs in each verification. */
+  bases?: BaseTrials;
 }
 
 export async function verify(
@@ -49,142 +49,94 @@ export async function verify(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base, policy } = intentOf(run);
-  const { task, phase } = effect;
-  const head = run.head; // director/D4: head, patch and checks are all that counts
-  const checks = await checksOf(run, effect, ports.repository);
-  const { criteria = [], scope: files } = task.planned;
-  const readOnly = task.planned.task.kind !== "edit_repo";
-  const patch = phase.report.patch;
-  if (patch !== null && readOnly) {
-    return refused(run, effect, ports, "ANT_TASK_MODIFIED_FILES", "a task that only reads changed files");
-  }
-  if (patch === null && !readOnly) {
-    return refused(run, effect, ports, "ANT_PATCH_EMPTY", "the attempt changed nothing");
-  }
-  let applied: AppliedChange | null = null;
-  if (patch !== null) {
-    const bytes = await ports.evidence.patch(patch);
-    const outcome = await ports.repository.candidate(base.repo, head, bytes, {
-      scope: options.scope,
-      grants: options.grants,
-      checks: checks.commands,
-      discovered: checks.discovered,
-      base: base.commit,
-      ...(policy === undefined ? {} : { policy }),
-      ...(files === undefined ? {} : { files }),
-    });
-    if (outcome.kind === "refused") return refused(run, effect, ports, outcome.code, outcome.message);
-    applied = outcome;
-  }
+  const checks = await checksOf(effect.task, intentOf(run).base, ports.repository);
+  const change = await applied(run, effect, checks, ports); // director/D4: head, patch and checks are all that counts
+  if (change?.kind === "refused") return refused(run, effect, ports, change);
   const delivery = await deliveryOf(run, effect, ports);
-  if (delivery?.kind === "refused") return refused(run, effect, ports, delivery.code, delivery.message);
-  const demand = demandOf(run, task);
-  const subject = { applied, checks: checks.commands, demand };
-  const tried = await tryAll(run, effect, ports, subject, signal).catch((error: unknown) => {
-    if (error instanceof EnvironmentFailed || isServiceFailure(error)) return error;
-    throw error;
-  });
-  if (tried instanceof AntiphonError && !(tried instanceof EnvironmentFailed))
-    return refused(run, effect, ports, tried.code, tried.detail);
-  // The environment of the base was prepared before the attempt, so the change is what broke it.
-  if (tried instanceof EnvironmentFailed)
-    return refused(run, effect, ports, tried.code, tried.detail, tried.report);
-  const added = addedOf(applied, tried);
-  const judgement = judge({
-    change: tried.change.trials,
-    base: tried.base?.trials ?? null,
-    hollow: tried.hollow?.trials ?? null,
-    ...added,
-    unreported: unreportedBy(tried, checks.commands, mayRunFewer(applied, options.grants)),
-    tampering: tamperingOf(applied, options.grants, tried),
-    unproven: applied?.unproven ?? [],
+  if (delivery?.kind === "refused") return refused(run, effect, ports, delivery);
+  const demand = demandOf(run, effect.task);
+  const outcome = await tried(run, effect, { change, checks: checks.commands, demand }, ports, signal);
+  if (outcome instanceof AntiphonError) {
+    const report = outcome instanceof EnvironmentFailed ? outcome.report : null;
+    return refused(run, effect, ports, { code: outcome.code, message: outcome.detail }, report);
+  }
+  const judgement = judged(run, effect, { change, checks: checks.commands, demand, delivery }, outcome);
+  return recorded(run, effect, ports, { change, judgement, delivery }, outcome);
+}
+
+interface Judged {
+  readonly change: AppliedChange | null;
+  readonly checks: readonly string[];
+  readonly demand: Demand;
+  readonly delivery: Exclude<Delivery, { kind: "refused" }> | null;
+}
+
+function judged(
+  run: RunState,
+  { task: { planned } }: Verify,
+  { change, checks, demand, delivery }: Judged,
+  outcome: TriedOut,
+): Judgement {
+  const { options } = intentOf(run);
+  const { criteria = [] } = planned;
+  return judge({
+    change: outcome.change.trials,
+    base: outcome.base?.trials ?? null,
+    hollow: outcome.hollow?.trials ?? null,
+    ...addedOf(change, outcome),
+    unreported: unreportedBy(outcome, checks, mayRunFewer(change, options.grants)),
+    tampering: tamperingOf(change, options.grants, outcome),
+    unproven: change?.unproven ?? [],
     demand,
-    readOnly,
+    readOnly: planned.task.kind !== "edit_repo",
     delivered: delivery?.says ?? null,
     undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
     allowUnverified: options.allow_unverified,
   });
-  const commit =
-    judgement.verdict === "PASS" && applied !== null
-      ? await ports.repository.commit(base.repo, {
-          parent: head,
-          candidate: applied.candidate,
-          at: phase.at,
-          ...commitMessage(run.runId, effect.task, phase),
-        })
-      : null;
-  const { proves } = judgement;
-  const need =
-    commit === null || applied === null
-      ? null
-      : approvalNeed({ files: applied.files, proves }, policy, task.planned.approvals);
-  const body = {
-    ...judgement,
-    ...(need === null ? {} : { approval: need }),
-    checks: [...deciding(tried.change.trials)],
-    baseChecks: [...deciding(tried.base?.trials ?? [])],
-    trials: countOf(tried),
-    head,
-    commit,
-    tree: applied?.candidate.tree ?? null,
-  };
-  return { ...body, evidence: await store(run, effect, ports, body, tried, delivery?.files) };
 }
 
-async function tryAll(
+/** The verdict with its commit, the approval that it needs, and its evidence. */
+async function recorded(
   run: RunState,
   effect: Verify,
   ports: VerificationPorts,
-  subject: { applied: AppliedChange | null; checks: readonly string[]; demand: Trial["demand"] },
-  signal: AbortSignal,
-): Promise<TriedOut> {
-  const { applied, checks, demand } = subject;
-  if (checks.length === 0) return UNTRIED;
-  const { options, base, policy } = intentOf(run);
-  const { planned, feedback } = effect.task;
-  const trials = trialsFor({
-    asked: options.trials,
-    atLeast: policy?.min_trials,
-    chance: applied?.chance ?? null,
-    wasFlaky: feedback.some(({ code }) => code === "ANT_VERIFY_FLAKY"),
-  });
-  const request = {
-    run: run.runId,
-    task: effect.taskId,
-    epoch: effect.epoch,
-    purpose: "verify" as const,
-    tree: await ports.repository.exportBase(base.repo, run.head),
-    history: await historyOf(run, run.head, ports.repository),
-    candidate: applied?.candidate ?? null,
-    checks,
-    image: options.image ?? null,
-    room: roomOf(options),
-    budgetMs: planned.task.time_budget_s * 1000,
-    trials,
-    setup: setupOf(run),
+  { change, judgement, delivery }: Pick<Judged, "change" | "delivery"> & { readonly judgement: Judgement },
+  outcome: TriedOut,
+): Promise<VerdictBody> {
+  const { base, policy } = intentOf(run);
+  const { phase, task } = effect;
+  const lands = judgement.verdict === "PASS" ? change : null;
+  const commit =
+    lands === null
+      ? null
+      : await ports.repository.commit(base.repo, {
+          parent: run.head,
+          candidate: lands.candidate,
+          at: phase.at,
+          ...commitMessage(run.runId, task, phase),
+        });
+  const { proves } = judgement;
+  const need =
+    lands === null ? null : approvalNeed({ files: lands.files, proves }, policy, task.planned.approvals);
+  const body = {
+    ...judgement,
+    ...(need === null ? {} : { approval: need }),
+    checks: [...deciding(outcome.change.trials)],
+    baseChecks: [...deciding(outcome.base?.trials ?? [])],
+    trials: countOf(outcome),
+    head: run.head,
+    commit,
+    tree: change?.candidate.tree ?? null,
   };
-  // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
-  const waitForBase = (applied?.unproven ?? []).length > 0 || needsBase(demand, policy);
-  const judges = [...(applied?.judges ?? []), ...(applied?.tests ?? [])];
-  const unnamed = (opened: ReadonlySet<string>): Promise<readonly string[]> => {
-    if (applied === null) return Promise.resolve([]);
-    return ports.repository.openedFiles(base.repo, run.head, applied, { grants: options.grants, opened });
-  };
-  return tryOut({ request, judges, unnamed, waitForBase }, ports.room, signal);
-}
-
-/** A service sees no file of the change, so the same would happen again. */
-function isServiceFailure(error: unknown): error is AntiphonError {
-  return error instanceof AntiphonError && error.code === "ANT_SERVICE_FAILED";
+  return { ...body, evidence: await store(run, effect, ports, body, outcome, delivery?.files) };
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */
-function tamperingOf(applied: AppliedChange | null, grants: readonly string[], tried: TriedOut): string[] {
-  const { change, base } = tried;
-  if (applied === null || change.written === null) return [];
-  const found = tamperings(applied.guards, grants, change.written);
-  const known = base?.written == null ? [] : tamperings(applied.guards, grants, base.written);
+function tamperingOf(change: AppliedChange | null, grants: readonly string[], outcome: TriedOut): string[] {
+  const { written } = outcome.change;
+  if (change === null || written === null) return [];
+  const found = tamperings(change.guards, grants, written);
+  const known = outcome.base?.written == null ? [] : tamperings(change.guards, grants, outcome.base.written);
   return besides(found, known).map(({ what }) => what);
 }
 
@@ -198,7 +150,7 @@ async function store(
   effect: Verify,
   ports: VerificationPorts,
   body: Omit<VerdictBody, "evidence" | "trials">,
-  tried: TriedOut,
+  outcome: TriedOut,
   files: readonly TextFile[] = [],
 ): Promise<NonNullable<VerdictBody["evidence"]>> {
   return ports.evidence.store({
@@ -206,35 +158,23 @@ async function store(
     run: run.runId,
     task: effect.taskId,
     epoch: effect.epoch,
-    environment: tried.change.environment ?? null,
-    services: tried.change.services ?? [],
+    environment: outcome.change.environment ?? null,
+    services: outcome.change.services ?? [],
     files,
     trials: {
-      change: tried.change.trials,
-      base: tried.base?.trials ?? [],
-      hollow: tried.hollow?.trials ?? [],
-      withoutJudges: tried.withoutJudges?.trials ?? [],
+      change: outcome.change.trials,
+      base: outcome.base?.trials ?? [],
+      hollow: outcome.hollow?.trials ?? [],
+      withoutJudges: outcome.withoutJudges?.trials ?? [],
     },
   });
-}
-
-/**
- * The contract's commands; if it names none and wants some, the fastest obvious check of the run's base. The head is never asked,
- * because a task could then choose the check of the next one.
- */
-async function checksOf(run: RunState, effect: Verify, repository: RepositoryPort): Promise<Checks> {
-  const { commands: named, mode } = effect.task.planned.task.verify_profile;
-  if (named.length > 0 || mode === "none") return { commands: named, discovered: false };
-  const { base } = intentOf(run);
-  return { commands: await repository.discoverChecks(base.repo, base.commit), discovered: true };
 }
 
 async function refused(
   run: RunState,
   effect: Verify,
   ports: VerificationPorts,
-  code: string,
-  message: string,
+  { code, message }: { readonly code: string; readonly message: string },
   environment: EnvironmentReport | null = null,
 ): Promise<VerdictBody> {
   const body = {

@@ -14,6 +14,7 @@ import fastify from "fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { judgeCaller } from "./caller-guard.ts";
 import type { GuardPolicy } from "./caller-guard.ts";
+import { CallerRates } from "./caller-rates.ts";
 import { errorReply, nameOf } from "./error-reply.ts";
 import { answerUnreadable, learnMethods } from "./http-edge.ts";
 import { logAction, logRefusal } from "./request-log.ts";
@@ -70,6 +71,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     frameworkErrors: (error, request, reply) => sendError(error, request, reply, log),
   });
   const methods = learnMethods(server);
+  const rates = new CallerRates();
   server.decorateRequest("principal", "");
   server.decorateRequest("sessionId", null);
   server.decorateRequest("bound", false);
@@ -82,12 +84,19 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
   server.addHook("onRequest", async (request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cache-control", "no-store");
     Object.assign(request, { roles: NO_ROLES, tenancy: FREE });
-    await admit(request, policy); // gateway/G4
     const path = routeOf(request);
+    const isOpen = isOpenPath(path);
+    // Without a token there is one caller, on this machine.
+    const isLimited = policy.token !== null && !isOpen;
+    if (isLimited) rates.admitAddress(request.ip, performance.now());
+    await admit(request, policy).catch((error: unknown) => {
+      if (isLimited && isGuess(request, error)) rates.guessed(request.ip, performance.now());
+      throw error;
+    }); // gateway/G4
+    if (isLimited) rates.admitCaller(request.principal, performance.now());
     if (path !== HOOK_PATH) requireSession(request, policy);
     requireRoute(request, reply, methods);
-    if (!OPEN_PATHS.has(path) && !PAGE_PATHS.has(path) && path !== HOOK_PATH)
-      requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G9
+    if (!isOpen) requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G9
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself");
@@ -113,17 +122,26 @@ function routeOf({ routeOptions }: FastifyRequest): string {
   return routeOptions.url ?? "";
 }
 
+/** Needs no token: the page's files are the same for everybody, and a hook's signature is checked with its body. */
+const isOpenPath = (path: string): boolean =>
+  OPEN_PATHS.has(path) || PAGE_PATHS.has(path) || path === HOOK_PATH;
+
+/** A token was sent, and it is none of ours. One of a session that has ended was. */
+const isGuess = ({ headers }: FastifyRequest, error: unknown): boolean =>
+  headers.authorization !== undefined &&
+  error instanceof AntiphonError &&
+  error.httpStatus === 401 &&
+  error.code !== "ANT_SESSION_EXPIRED";
+
 async function admit(request: FastifyRequest, policy: HttpPolicy): Promise<void> {
   const { host, origin, authorization } = request.headers;
   const site = request.headers["sec-fetch-site"];
   const isPage = PAGE_PATHS.has(routeOf(request));
-  const isHook = routeOf(request) === HOOK_PATH; // Its signature is checked with the body.
-  const isOpen = isPage || isHook || OPEN_PATHS.has(routeOf(request));
   // A link on another site may lead to the page, because the page's files are the same for everybody.
   const secFetchSite = typeof site === "string" && !isPage ? site : undefined;
   const verdict = judgeCaller(
     { host, origin, authorization, secFetchSite },
-    isOpen ? { ...policy, token: null } : policy,
+    isOpenPath(routeOf(request)) ? { ...policy, token: null } : policy,
   );
   if (verdict.kind === "refuse") throw new AntiphonError(verdict.code, verdict.detail);
   if (verdict.kind === "pass")

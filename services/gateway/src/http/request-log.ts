@@ -19,7 +19,7 @@ export function logRefusal(
     by: request.principal || "unknown",
   };
   if (status >= 500) log.warn({ ...at, err: thrown }, "request failed");
-  else if (DENIED.has(status))
+  else if (DENIED.has(status) || (status === 429 && request.principal === ""))
     log.warn({ ...at, from: request.ip, ...forwarded(request), why: error.detail }, "access denied");
   else log.info({ ...at, why: error.detail }, "request refused");
 }

@@ -26,7 +26,7 @@ import { listen, serveRpcStream, tell, type Bus, type Logger, type Meter } from 
 import { LiveLog } from "./live-log.ts";
 import { runJob } from "./job.ts";
 import type { JobPorts } from "./job-ports.ts";
-import type { Slots } from "./slots.ts";
+import { LEFT_BY_SPARE, type Slots } from "./slots.ts";
 
 export interface ServiceOptions {
   readonly bus: Bus;
@@ -73,7 +73,7 @@ export class SandboxService {
     }
     const request = checked.value;
     const { purpose } = request;
-    if (!this.#options.slots.take()) {
+    if (!this.#options.slots.take(request.spare === true ? LEFT_BY_SPARE : 0)) {
       meter.count("antiphon_sandbox_jobs_total", { purpose, outcome: "busy", code: "none" });
       emit({ kind: "busy", retryAfterMs: BUSY_RETRY_MS });
       return;

@@ -1,3 +1,6 @@
+/** Slots, and ready sandboxes, that a job leaves to others when nobody waits for it. */
+export const LEFT_BY_SPARE = 1;
+
 /** How many sandboxes may be in use at once, jobs and sessions together. */
 export class Slots {
   readonly most: number;
@@ -12,9 +15,9 @@ export class Slots {
     return this.#taken;
   }
 
-  /** False when all slots are taken. */
-  take(): boolean {
-    if (this.#taken >= this.most) return false;
+  /** False when all slots are taken. @param leave free slots that have to be left */
+  take(leave = 0): boolean {
+    if (this.#taken + leave >= this.most) return false;
     this.#taken += 1;
     return true;
   }

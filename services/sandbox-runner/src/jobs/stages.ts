@@ -19,13 +19,14 @@ import {
   type WorkspacePlan,
 } from "../workspace/workspace.ts";
 import { RunningServices, type ServicesParts } from "../beside/running-services.ts";
+import type { Baseline } from "../workspace/collected.ts";
 import type { Written } from "../workspace/written.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfDeath, endingOfExit } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";
-import { repeatTrials, type TrialGround } from "./trials.ts";
+import { repeatTrials, UNTRACED, type Traced, type TrialGround } from "./trials.ts";
 
 export interface Job {
   readonly request: SandboxRequest;
@@ -138,12 +139,24 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
         stage.trials,
         first,
         trialGround(stage.steps, leased),
-        job.request.traced,
+        tracedIn(leased),
       );
       return;
     }
   }
 }
+
+/** Over layers only the named files can be told, because they are lifted into the top. */
+function tracedIn({ job: { request }, workspace: { baseline, layers } }: Leased): Traced {
+  const { traced = [], tracedTree = false } = request;
+  if (!tracedTree) return { ...tracedAmong(new Set(traced)), whole: false };
+  return layers === null ? { ...tracedAmong(baseline), whole: true } : UNTRACED;
+}
+
+const tracedAmong = (paths: ReadonlySet<string> | Baseline): Pick<Traced, "has" | "size"> => ({
+  has: (path) => paths.has(path),
+  size: paths.size,
+});
 
 /** Further trials are kept apart from the first, and are quiet. */
 function trialGround(steps: readonly PlannedStep[], leased: Leased): TrialGround {

@@ -27,14 +27,23 @@ export interface TrialGround {
 }
 
 /**
- * `first`: the exits of the trial that ran already, and its time. `traced`: files of which the report tells whether they
- * were read.
+ * The files of which a report tells whether they were read. `whole`: any of so many, so that a list that is not there says
+ * that it cannot be told.
  */
+export interface Traced {
+  has(path: string): boolean;
+  readonly size: number;
+  readonly whole: boolean;
+}
+
+export const UNTRACED: Traced = { has: () => false, size: 0, whole: false };
+
+/** `first`: the exits of the trial that ran already, and its time. */
 export async function repeatTrials(
   asked: SandboxTrials,
   first: { readonly exits: readonly Exit[]; readonly tookMs: number },
   ground: TrialGround,
-  traced: readonly string[] = [],
+  traced: Traced = UNTRACED,
 ): Promise<SandboxWritten> {
   const written = new WrittenSum(traced);
   let spentMs = first.tookMs;
@@ -83,11 +92,11 @@ class WrittenSum {
   readonly #restored = new Set<string>();
   readonly #made = new Set<string>();
   readonly #read = new Set<string>();
-  readonly #traced: ReadonlySet<string>;
+  readonly #traced: Traced;
   #complete = true;
 
-  constructor(traced: readonly string[]) {
-    this.#traced = new Set(traced);
+  constructor(traced: Traced) {
+    this.#traced = traced;
   }
 
   add({ written }: Survey): void {
@@ -104,7 +113,13 @@ class WrittenSum {
     const [changed = [], restored = [], made = []] = lists.map((paths) =>
       [...paths].sort().slice(0, limits.writtenPaths),
     );
-    const read = this.#traced.size === 0 ? {} : { read: [...this.#read].sort() };
-    return { changed, restored, made, complete, ...read };
+    return { changed, restored, made, complete, ...this.#reads() };
+  }
+
+  #reads(): Pick<SandboxWritten, "read"> {
+    const { size, whole } = this.#traced;
+    if (size === 0) return {};
+    if (whole && (!this.#complete || this.#read.size > limits.writtenPaths)) return {};
+    return { read: [...this.#read].sort() };
   }
 }

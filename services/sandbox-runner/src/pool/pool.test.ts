@@ -71,6 +71,14 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
+  it("leaves a ready sandbox to others when it is told to, and starts one instead", async () => {
+    const { pool } = setUp();
+    pool.refill();
+    await settle();
+    const warm = async (leave: number): Promise<boolean> => (await pool.take(order, null, leave)).warm;
+    expect([await warm(1), await warm(1), await warm(0)]).toEqual([true, false, true]);
+  });
+
   it("sandbox-runner/S8: hands a sandbox out once, and destroys it once even if it is released twice", async () => {
     const { pool, made } = setUp();
     pool.refill();

@@ -107,12 +107,13 @@ export class WarmPool {
 
   /**
    * `tree`: the wanted base tree. A sandbox that holds it is handed out first, then an empty one. When `order` has layers,
-   * it is the tree among them.
+   * it is the tree among them. `leave`: so many ready ones are left to others.
    */
-  async take(order: SandboxOrder, tree: HeldTree | null = null): Promise<Lease> {
+  async take(order: SandboxOrder, tree: HeldTree | null = null, leave = 0): Promise<Lease> {
     const key = keyOf(order);
     this.#dropStale();
-    const fits = this.#ready.filter((one) => one.key === key);
+    const fitting = this.#ready.filter((one) => one.key === key);
+    const fits = fitting.length > leave ? fitting : [];
     const best = [tree?.name ?? null, null].flatMap(
       (wanted) => fits.find((one) => (one.holds?.name ?? null) === wanted) ?? [],
     );

@@ -10,7 +10,7 @@ export interface RunnerIdentity {
 }
 
 /** The facts of a job that its container's labels hold. */
-export type JobWords = Pick<SandboxRequest, "run" | "task" | "epoch" | "budgetMs" | "purpose">;
+export type JobWords = Pick<SandboxRequest, "run" | "task" | "epoch" | "budgetMs" | "purpose" | "spare">;
 
 /** Time for the engine, the boot and the cleaning up, on top of the job's own budget. */
 const DEADLINE_GRACE_MS = 5 * 60_000;

@@ -1,0 +1,206 @@
+/**
+ * Runs the checks of a task on the base while an attempt works on it, and keeps the outcomes for the verifications to come.
+ *
+ * Lifecycle of an outcome: asked for at the dispatch -> running -> kept, or forgotten. A verification joins a running one.
+ * The outcomes are in memory only, and nothing rests on them: where there is none (another Director, a restart, no slot to
+ * spare, an older runner), the verification runs the base itself.
+ *
+ *   - The key holds all that decides an outcome: tenant, repository, commit, tree, checks, image, room, setup, time. The
+ *     request is made from the run's own records at the head of that moment, as in a verification. A patch has no part in
+ *     it, and a verification on another head has another key.
+ *   - A trial is asked for once, takes no last slot of a runner and no last warm sandbox, and waits for nothing, so where
+ *     many runs are at work it is left to the verification. It holds one sandbox and needs nothing else, so it can block
+ *     no attempt.
+ *   - An outcome with a check that did not end by itself (time, memory) is forgotten, because beside an attempt the machine
+ *     may be the reason; so is a room that broke. Each is run again in the verification.
+ *   - A run that ends, is canceled or moves its head stops the trials that no other task holds and no verification waits
+ *     for. What another Director began is ended by the reaper of the runners.
+ *   - At most limits.baseTrialsKept outcomes are kept, each for limits.baseTrialKeepMs: the name of an image, or the date, may
+ *     mean something else later.
+ *
+ * Promises:
+ *   director/D11 Because an outcome on the base decides what a change proves, a kept one is used only where a fresh one would
+ *     be asked for in the same words by the same tenant, and a failed one never.
+ */
+import { AntiphonError, canonicalJson, limits, sha256Hex, type SandboxTrials } from "@antiphon/contracts";
+import type { Logger } from "@antiphon/runtime";
+import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
+import { covers, type KeptBase } from "./kept-base.ts";
+import { runTrials } from "./trials.ts";
+
+interface Trial {
+  readonly asked: SandboxTrials;
+  /** Null: it is no answer. Never rejects. */
+  readonly ended: Promise<RoomOutcome | null>;
+  readonly stop: AbortController;
+  /** The tasks that it was begun for. */
+  readonly holders: Set<string>;
+  waiting: number;
+  /** Null: it is running. */
+  endedAtMs: number | null;
+}
+
+export interface BaseTrialsParts {
+  readonly room: CleanRoomPort;
+  readonly log: Logger;
+  /** Milliseconds; only differences count. */
+  now(): number;
+}
+
+/** The request for the base, and whose it is. */
+export interface BaseOrder {
+  readonly tenant: string;
+  readonly request: RoomRequest;
+}
+
+export class BaseTrials {
+  readonly #parts: BaseTrialsParts;
+  /** By key, the one that was begun longest ago first. */
+  readonly #trials = new Map<string, Trial>();
+  readonly #running = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(parts: BaseTrialsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Begins the trials that `make` finds, unless they are known; it may find that none are wanted. Resolves to their outcome,
+   * or to null; never rejects.
+   */
+  begin(make: () => Promise<BaseOrder | null>): Promise<RoomOutcome | null> {
+    return this.#outlived(async () => {
+      const order = await make();
+      return order === null || this.#closed ? null : this.#join(order);
+    });
+  }
+
+  #join(order: BaseOrder): Promise<RoomOutcome | null> {
+    const { request } = order;
+    const key = keyOf(order);
+    this.#releaseOthers(key, request);
+    const known = this.#fresh(key);
+    if (known !== null && covers(known.asked, request.trials)) {
+      known.holders.add(holderOf(request));
+      return known.ended;
+    }
+    known?.stop.abort();
+    const trial = this.#start(key, request);
+    this.#trials.delete(key);
+    this.#trials.set(key, trial);
+    this.#bound();
+    return trial.ended;
+  }
+
+  /**
+   * The outcome of trials that were begun before; null: there is none, or it is no answer. Rejects when `signal` aborts
+   * meanwhile. director/D11
+   */
+  async take(order: BaseOrder, signal: AbortSignal): Promise<KeptBase | null> {
+    const key = keyOf(order);
+    this.#releaseOthers(key, order.request);
+    const trial = this.#fresh(key);
+    if (trial === null) return null;
+    trial.waiting += 1;
+    try {
+      const outcome = await orAborted(trial.ended, signal);
+      return outcome === null ? null : { asked: trial.asked, outcome };
+    } finally {
+      trial.waiting -= 1;
+      this.#stopUnwanted(trial);
+    }
+  }
+
+  /** The run has ended, or is about to. */
+  drop(runId: string): void {
+    for (const trial of this.#trials.values()) {
+      for (const holder of trial.holders) if (holder.startsWith(`${runId} `)) trial.holders.delete(holder);
+      this.#stopUnwanted(trial);
+    }
+  }
+
+  /** A task waits for one base at a time: that of its run's head. */
+  #releaseOthers(key: string, request: RoomRequest): void {
+    for (const [other, trial] of this.#trials)
+      if (other !== key && trial.holders.delete(holderOf(request))) this.#stopUnwanted(trial);
+  }
+
+  /** Stops what is running. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const { stop } of this.#trials.values()) stop.abort();
+    await Promise.all(this.#running);
+  }
+
+  #start(key: string, asked: RoomRequest): Trial {
+    const stop = new AbortController();
+    const request: RoomRequest = { ...asked, purpose: "base", candidate: null, ahead: true };
+    const ended = this.#outlived(() => this.#ran(request, stop.signal)).then((outcome) => {
+      trial.endedAtMs = this.#parts.now();
+      if (outcome === null && this.#trials.get(key) === trial) this.#trials.delete(key);
+      return outcome;
+    });
+    const holders = new Set([holderOf(asked)]);
+    const trial: Trial = { asked: asked.trials, ended, stop, holders, waiting: 0, endedAtMs: null };
+    return trial;
+  }
+
+  async #ran(request: RoomRequest, signal: AbortSignal): Promise<RoomOutcome | null> {
+    const outcome = await runTrials(request, this.#parts.room, signal);
+    return outcome.trials.flat().some(({ exitCode }) => exitCode === null) ? null : outcome;
+  }
+
+  /** Null: it failed, and the base is left to the verification. `close` waits for it. */
+  #outlived<T>(work: () => Promise<T>): Promise<T | null> {
+    const done = work()
+      .catch((error: unknown) => {
+        const { code } = AntiphonError.from(error);
+        this.#parts.log.debug({ err: error, code }, "no checks on the base ahead of the verification");
+        return null;
+      })
+      .finally(() => this.#running.delete(done));
+    this.#running.add(done);
+    return done;
+  }
+
+  #stopUnwanted(trial: Trial): void {
+    if (trial.endedAtMs === null && trial.holders.size === 0 && trial.waiting === 0) trial.stop.abort();
+  }
+
+  #fresh(key: string): Trial | null {
+    const trial = this.#trials.get(key);
+    if (trial === undefined) return null;
+    const { endedAtMs, stop } = trial;
+    const isGood =
+      endedAtMs === null ? !stop.signal.aborted : this.#parts.now() - endedAtMs < limits.baseTrialKeepMs;
+    if (isGood) return trial;
+    this.#trials.delete(key);
+    return null;
+  }
+
+  #bound(): void {
+    for (const [key, { stop }] of this.#trials) {
+      if (this.#trials.size <= limits.baseTrialsKept) return;
+      stop.abort();
+      this.#trials.delete(key);
+    }
+  }
+}
+
+/** director/D11: everything in a request that decides its outcome. */
+function keyOf({ tenant, request }: BaseOrder): string {
+  const { tree, history, checks, image, room, budgetMs, setup } = request;
+  return sha256Hex(canonicalJson({ tenant, tree, history, checks, image, room, budgetMs, setup }));
+}
+
+const holderOf = ({ run, task }: RoomRequest): string => `${run} ${task ?? ""}`;
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void =>
+      reject(new AntiphonError("ANT_SANDBOX_CANCELED", "the wait for the base ended"));
+    if (signal.aborted) return aborted();
+    signal.addEventListener("abort", aborted, { once: true });
+    void work.then(resolve).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}

@@ -1,0 +1,32 @@
+/** Whether an outcome of the base that was kept answers what a verification asks. Pure. */
+import type { SandboxTrials } from "@antiphon/contracts";
+import type { RoomOutcome } from "../ports.ts";
+import { isPassed } from "./trials.ts";
+
+/** What was asked of the base, and came of it. */
+export interface KeptBase {
+  readonly asked: SandboxTrials;
+  readonly outcome: RoomOutcome;
+}
+
+interface Asked {
+  readonly trials: SandboxTrials;
+  /** Which files of the change the base opens decides something. */
+  readonly needsOpened: boolean;
+}
+
+/** How many trials are wanted, and which files count, is known only with the change. */
+export function answers({ asked, outcome }: KeptBase, { trials, needsOpened }: Asked): boolean {
+  if (needsOpened && outcome.written?.read === undefined) return false;
+  return covers(asked, trials) || differ(outcome);
+}
+
+/** Whether trials that were asked for like `asked` are at least as many as `wanted` would be. */
+export function covers(asked: SandboxTrials, wanted: SandboxTrials): boolean {
+  return asked.least >= wanted.least && asked.most >= wanted.most && asked.withinMs >= wanted.withinMs;
+}
+
+/** Trials that differ settle the question. */
+function differ({ trials }: RoomOutcome): boolean {
+  return trials.some(isPassed) && !trials.every(isPassed);
+}

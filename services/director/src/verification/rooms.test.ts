@@ -1,0 +1,115 @@
+import { AntiphonError } from "@antiphon/contracts";
+import { BASE, check } from "@antiphon/run/testing/record-log";
+import { describe, expect, it } from "vitest";
+import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
+import type { KeptBase } from "./kept-base.ts";
+import { tryOut, type Subject } from "./rooms.ts";
+
+const ONCE = { least: 1, most: 1, withinMs: 0 };
+const TWICE = { least: 2, most: 2, withinMs: 0 };
+const CANDIDATE: Candidate = {
+  tree: "c".repeat(40),
+  objects: [],
+  overlay: [{ path: "data/a", mode: "100644", content: Buffer.from("a") }],
+  deletions: [],
+};
+const REQUEST: RoomRequest = {
+  ...{ run: "run_a", task: "T-001", epoch: 1, purpose: "verify", history: null, candidate: CANDIDATE },
+  tree: { commit: BASE, tree: BASE, object: "tree.tar", bytes: 1, files: 1 },
+  ...{ checks: ["npm test"], image: null, budgetMs: 60_000, trials: TWICE },
+};
+
+const ended = (exits: readonly number[], read?: string[]): RoomOutcome => ({
+  trials: exits.map((exit) => [check(exit)]),
+  written: { changed: [], restored: [], made: [], complete: true, ...(read === undefined ? {} : { read }) },
+  image: "sha256:a",
+});
+
+interface World {
+  readonly kept?: KeptBase | null | "stopped";
+  readonly change?: number;
+  readonly base?: number;
+  readonly over?: Partial<Subject>;
+}
+
+/** Tries a change; `rooms` are the purposes of those that were opened, with their number of trials. */
+async function triedIn({ kept = null, change = 0, base = 1, over = {} }: World) {
+  const rooms: string[] = [];
+  const looked: string[][] = [];
+  const room: CleanRoomPort = {
+    check: ({ purpose, trials, candidate }) => {
+      rooms.push(`${candidate?.deletions.length === 1 ? "hollow" : purpose} ${trials.least}`);
+      const exit = purpose === "base" ? base : change;
+      return Promise.resolve(ended(Array.from({ length: trials.least }, () => exit)));
+    },
+  };
+  const subject: Subject = {
+    request: REQUEST,
+    judges: [],
+    unnamed: (opened) => {
+      looked.push([...opened]);
+      return Promise.resolve([]);
+    },
+    ...{ waitForBase: true, needsOpened: false },
+    ...over,
+  };
+  const bases = {
+    take: () =>
+      kept === "stopped"
+        ? Promise.reject(new AntiphonError("ANT_SANDBOX_CANCELED", "stopped"))
+        : Promise.resolve(kept),
+  };
+  const outcome = await tryOut(subject, { room, kept: bases }, new AbortController().signal);
+  return { outcome, rooms, looked };
+}
+
+describe("the base of a verification", () => {
+  it.each([
+    [0, 1],
+    [0, 0],
+    [1, 1],
+    [1, 0],
+  ])(
+    "is the kept one, with the same outcome as a fresh one, where the change exits %i and the base %i",
+    async (change, base) => {
+      const fresh = await triedIn({ change, base });
+      const kept = await triedIn({ change, base, kept: { asked: TWICE, outcome: ended([base, base]) } });
+      expect(kept.outcome).toEqual(fresh.outcome);
+      expect(fresh.rooms).toContain("base 2");
+      expect(kept.rooms).toEqual(fresh.rooms.filter((one) => one !== "base 2"));
+    },
+  );
+
+  it.each<[string, World]>([
+    ["nothing is kept", {}],
+    ["the kept one ran less often than is wanted", { kept: { asked: ONCE, outcome: ended([1]) } }],
+    [
+      "files of the change may count and the kept one does not tell which it opened",
+      { kept: { asked: TWICE, outcome: ended([1, 1]) }, over: { needsOpened: true } },
+    ],
+    [
+      "the name of the image means another one by now",
+      { kept: { asked: TWICE, outcome: { ...ended([1, 1]), image: "sha256:b" } } },
+    ],
+  ])("runs in the verification where %s", async (_, world) => {
+    const { rooms, outcome } = await triedIn(world);
+    expect(rooms).toEqual(["verify 2", "base 2"]);
+    expect(outcome.base).toEqual(ended([1, 1]));
+  });
+
+  it("is the kept one where its trials differ, however many are wanted now", async () => {
+    const flaky = { asked: ONCE, outcome: ended([1, 0]) };
+    const { rooms, outcome } = await triedIn({ kept: flaky });
+    expect([rooms, outcome.base]).toEqual([["verify 2"], flaky.outcome]);
+  });
+
+  it("tells of the files of the change alone, although a kept one tells of the tree", async () => {
+    const kept = { asked: TWICE, outcome: ended([1, 1], ["data/a", "src/b"]) };
+    const { rooms, looked } = await triedIn({ kept, over: { needsOpened: true } });
+    expect([rooms, looked]).toEqual([["verify 2"], [["data/a"]]]);
+  });
+
+  it("is no answer where the wait for it was stopped", async () => {
+    await expect(triedIn({ kept: "stopped" })).rejects.toMatchObject({ code: "ANT_SANDBOX_CANCELED" });
+  });
+});

@@ -1,0 +1,80 @@
+/** Tries a change in the clean rooms: what to ask of them, and how often, from the run, the policy and the change. */
+import { AntiphonError } from "@antiphon/contracts";
+import { openable } from "@antiphon/git";
+import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { EnvironmentFailed } from "../environments/environment-failed.ts";
+import type { AppliedChange, CleanRoomPort, RepositoryPort } from "../ports.ts";
+import type { BaseTrials } from "./base-trials.ts";
+import { needsBase } from "./demand.ts";
+import type { Demand } from "./judge.ts";
+import { roomRequest, tenantOf, trialsOf } from "./room-request.ts";
+import { tryOut, UNTRIED, type KeptBases, type TriedOut } from "./rooms.ts";
+
+interface Ports {
+  readonly repository: RepositoryPort;
+  readonly room: CleanRoomPort;
+  readonly bases?: BaseTrials | undefined;
+}
+
+interface Subject {
+  readonly change: AppliedChange | null;
+  readonly checks: readonly string[];
+  readonly demand: Demand;
+}
+
+/** The fault of a sandbox allows no verdict and is thrown; a setup or a service that the change broke is an answer. */
+export async function tried(
+  run: RunState,
+  effect: EffectOf<"verify">,
+  subject: Subject,
+  ports: Ports,
+  signal: AbortSignal,
+): Promise<TriedOut | AntiphonError> {
+  try {
+    return await inRooms(run, effect, subject, ports, signal);
+  } catch (error) {
+    // The environment of the base was prepared before the attempt, so the change is what broke it.
+    if (error instanceof EnvironmentFailed || isServiceFailure(error)) return error;
+    throw error;
+  }
+}
+
+async function inRooms(
+  run: RunState,
+  { taskId, epoch, task }: EffectOf<"verify">,
+  { change, checks, demand }: Subject,
+  { repository, room, bases }: Ports,
+  signal: AbortSignal,
+): Promise<TriedOut> {
+  if (checks.length === 0) return UNTRIED;
+  const { options, base, policy } = intentOf(run);
+  const request = await roomRequest(
+    run,
+    {
+      ...{ taskId, epoch, task, checks },
+      candidate: change?.candidate ?? null,
+      trials: trialsOf(run, task, change?.chance ?? null),
+    },
+    repository,
+  );
+  const { grants } = options;
+  const subject = {
+    request: { ...request, purpose: "verify" as const },
+    judges: [...(change?.judges ?? []), ...(change?.tests ?? [])],
+    unnamed: async (opened: ReadonlySet<string>): Promise<readonly string[]> =>
+      change === null ? [] : repository.openedFiles(base.repo, run.head, change, { grants, opened }),
+    // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
+    waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
+    needsOpened: change !== null && openable(change.files, grants).length > 0,
+  };
+  const tenant = tenantOf(run);
+  const kept: KeptBases | undefined = bases && {
+    take: (bare, stop) => bases.take({ tenant, request: bare }, stop),
+  };
+  return tryOut(subject, { room, kept }, signal);
+}
+
+/** A service sees no file of the change, so the same would happen again. */
+function isServiceFailure(error: unknown): error is AntiphonError {
+  return error instanceof AntiphonError && error.code === "ANT_SERVICE_FAILED";
+}

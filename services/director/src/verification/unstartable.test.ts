@@ -1,0 +1,39 @@
+import { check } from "@antiphon/run/testing/record-log";
+import { expect, test } from "vitest";
+import type { RoomOutcome } from "../ports.ts";
+import { unstartable } from "./unstartable.ts";
+
+const ended = (command: string, exitCode: number | null, tail: string) => ({
+  ...check(exitCode),
+  command,
+  tail,
+});
+const lacks = (command: string) => ended(command, 127, `sh: 1: ${command.split(" ")[0]}: not found\n`);
+const outcome = (...trials: RoomOutcome["trials"][number][]): RoomOutcome => ({ trials, written: null });
+
+test("a check cannot start if every trial found no program of its name", () => {
+  const fine = ended("true", 0, "");
+  const again = { ...lacks("pytest -q"), tail: "" };
+  expect(unstartable(outcome([fine, lacks("pytest -q")], [fine, again]))).toEqual({
+    check: "pytest -q",
+    program: "pytest",
+  });
+});
+
+test.each<[string, RoomOutcome]>([
+  ["it started in one trial", outcome([lacks("pytest")], [ended("pytest", 1, "1 failed")])],
+  ["another program was missing", outcome([ended("npm test", 127, "sh: 1: vitest: not found")])],
+  ["it is a file that the change may bring", outcome([ended("./new.sh", 127, "sh: 1: ./new.sh: not found")])],
+  [
+    "it may not be executed, which a change may mend",
+    outcome([ended("./a.sh", 126, "sh: 1: ./a.sh: Permission denied")]),
+  ],
+  ["it failed", outcome([ended("pytest", 1, "pytest: not found")])],
+  ["there was no trial", outcome()],
+  [
+    "the tree has an environment, whose setup the change may alter",
+    { ...outcome([lacks("pytest")]), environment: {} as NonNullable<RoomOutcome["environment"]> },
+  ],
+])("a check may start where %s", (_, one) => {
+  expect(unstartable(one)).toBeNull();
+});

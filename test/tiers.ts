@@ -14,6 +14,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
   "test/e2e/mcp.test.ts",
+  "test/e2e/models.test.ts",
   "test/e2e/metrics.test.ts",
   "test/e2e/backup.test.ts",
   "test/e2e/newcomer.test.ts",

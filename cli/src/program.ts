@@ -25,6 +25,7 @@ import { addPause, addResume } from "./verbs/pause.ts";
 import { addInit } from "./verbs/init.ts";
 import { addKeys } from "./verbs/keys.ts";
 import { addImages } from "./verbs/images.ts";
+import { addModels } from "./verbs/models.ts";
 import { addMcp } from "./verbs/mcp.ts";
 import { addNats } from "./verbs/nats.ts";
 import { addPolicy } from "./verbs/policy.ts";
@@ -68,6 +69,7 @@ const VERBS = [
   addNats,
   addImages,
   addAgents,
+  addModels,
   addMcp,
   addDev,
   addServe,

@@ -43,6 +43,7 @@ export * from "./rpc/session-rpc.ts";
 export * from "./rpc/replay-rpc.ts";
 export * from "./stored/model-recording.ts";
 export * from "./rpc/images-rpc.ts";
+export * from "./rpc/models-rpc.ts";
 export { jsonSchemaOf } from "./registry/json-schema.ts";
 export { layout } from "./documents/layout.ts";
 export * from "./limits.ts";

@@ -81,6 +81,7 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
     listen: "127.0.0.1",
     advertise: "127.0.0.1",
     ports: null,
+    file: null,
     unusable: [],
     known: [
       rule(NAMES.openai, "model"),
@@ -90,10 +91,27 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
       rule(NAMES.packages, "package"),
     ],
     models: new Map([
-      [NAMES.openai, { shape: "openai", upstream: null, base: null, prices: { "m-1": PRICE }, noKey: null }],
+      [
+        NAMES.openai,
+        {
+          shape: "openai",
+          upstream: null,
+          base: null,
+          prices: { "m-1": PRICE },
+          noKey: null,
+          isShipped: false,
+        },
+      ],
       [
         NAMES.anthropic,
-        { shape: "anthropic", upstream: null, base: null, prices: { "a-1": PRICE }, noKey: null },
+        {
+          shape: "anthropic",
+          upstream: null,
+          base: null,
+          prices: { "a-1": PRICE },
+          noKey: null,
+          isShipped: false,
+        },
       ],
     ]),
     credentials: [
@@ -160,7 +178,10 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
   const runtime = runtimeOf(nats.url);
   const egress = (): Promise<RunningService> =>
     startService(
-      { name: "egress", start: (context) => Promise.resolve(startEgress(context, settingsFor(upstreams))) },
+      {
+        name: "egress",
+        start: (context) => Promise.resolve(startEgress(context, { current: () => settingsFor(upstreams) })),
+      },
       runtime,
       log,
     );

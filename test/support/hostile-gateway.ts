@@ -237,6 +237,29 @@ const ANSWERS: readonly [RegExp, () => unknown][] = [
       ],
     }),
   ],
+  [
+    /^(GET \/models|POST \/models\/test)$/,
+    () => ({
+      ok: true,
+      node: HOSTILE,
+      file: HOSTILE,
+      hosts: [
+        {
+          ...{
+            host: HOSTILE,
+            shape: HOSTILE,
+            upstream: HOSTILE,
+            origin: HOSTILE,
+            key: "missing",
+            reason: HOSTILE,
+          },
+          prices: { [HOSTILE]: { input: 1, output: 1, max_output: 1 } },
+        },
+      ],
+      unusable: [{ entry: HOSTILE, reason: HOSTILE }],
+      trial: { host: HOSTILE, works: false, said: HOSTILE, models: [HOSTILE], ms: 1 },
+    }),
+  ],
   [/^(GET|POST) \/images$/, () => ({ ok: true, images: [IMAGE] })],
   [/^POST \/checks$/, () => ({ passed: false, checks: [CHECK], image: HOSTILE, image_note: HOSTILE })],
   [/^GET \/dead-letters$/, () => ({ letters: [LETTER], more: 2 })],

@@ -43,17 +43,25 @@ function answer(url: string, body: string, response: ServerResponse, command: st
   const asked = (body === "" ? {} : JSON.parse(body)) as Json;
   const path = url.split("?", 1)[0] ?? "";
   // A call without tools is a side job of the agent, such as a title.
-  const wants =
-    Array.isArray(asked["tools"]) && asked["tools"].length > 0 && !hasResult(body) ? command : null;
+  const wants = hasTools(asked, body) && !hasResult(body) ? command : null;
   if (path.endsWith("/messages")) return messages(asked, response, wants);
-  if (path.endsWith("/responses")) return responses(response, wants);
+  if (path.endsWith("/responses")) return responses(response, wants, body.includes(IN_INPUT));
   if (path.endsWith("/chat/completions")) return chat(asked, response, wants);
   if (/:(stream)?generateContent$/i.test(path)) return generate(path, response, wants);
   response.writeHead(404, { "content-type": "application/json" }).end('{"error":{"message":"no such path"}}');
 }
 
+/** How some models are given their tools: in an item of the input. Codex then runs commands from a script. */
+const IN_INPUT = '"additional_tools"';
+
+function hasTools({ tools }: Json, body: string): boolean {
+  return (Array.isArray(tools) && tools.length > 0) || body.includes(IN_INPUT);
+}
+
 function hasResult(body: string): boolean {
-  return /"(tool_result|function_call_output|functionResponse)"|"role":"tool"/.test(body);
+  return /"(tool_result|function_call_output|custom_tool_call_output|functionResponse)"|"role":"tool"/.test(
+    body,
+  );
 }
 
 function events(response: ServerResponse, list: readonly Json[]): void {
@@ -99,23 +107,30 @@ function messages(asked: Json, response: ServerResponse, wants: string | null): 
   ]);
 }
 
-function responses(response: ServerResponse, wants: string | null): void {
+function responses(response: ServerResponse, wants: string | null, isScript: boolean): void {
+  const script = {
+    ...{ type: "custom_tool_call", id: "ctc_1", call_id: "call_1", status: "completed" },
+    ...{ name: "exec", namespace: "functions" },
+    input: `text(await tools.exec_command(${JSON.stringify({ cmd: wants })}))`,
+  };
   const item =
-    wants === null
-      ? {
-          ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
-          content: [{ type: "output_text", text: "Done.", annotations: [] }],
-        }
-      : {
-          ...{
-            type: "function_call",
-            id: "fc_1",
-            call_id: "call_1",
-            name: "exec_command",
-            status: "completed",
-          },
-          arguments: JSON.stringify({ cmd: wants }),
-        };
+    wants !== null && isScript
+      ? script
+      : wants === null
+        ? {
+            ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+            content: [{ type: "output_text", text: "Done.", annotations: [] }],
+          }
+        : {
+            ...{
+              type: "function_call",
+              id: "fc_1",
+              call_id: "call_1",
+              name: "exec_command",
+              status: "completed",
+            },
+            arguments: JSON.stringify({ cmd: wants }),
+          };
   const usage = {
     input_tokens: 1000,
     input_tokens_details: { cached_tokens: 0 },

@@ -15,6 +15,7 @@ import type { CliConfig } from "../config.ts";
 import { http } from "../gateway/http-exchange.ts";
 import { SupervisedChild } from "./child.ts";
 import type { ChildSpec } from "./child.ts";
+import { egressFile } from "./egress-file.ts";
 import { EmbeddedNats } from "./embedded-nats.ts";
 import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
@@ -168,6 +169,7 @@ export class Supervisor {
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...withheldFrom(role),
+            ...(role === "egress" ? { ANTIPHON_EGRESS_CONFIG: egressFile(this.#options.dir) } : {}),
             ...(role === "gateway" ? { ANTIPHON_SESSION_KEY: sessionKey } : {}),
             ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
           }),

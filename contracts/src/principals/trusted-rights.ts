@@ -35,6 +35,7 @@ export function gateway(places: Places): Rights {
       calls("session.deed", "long"),
       calls("attempt.replay", "long"),
       calls("sandbox.images"),
+      calls("egress.models"),
       ...places.journals.flatMap((stream) =>
         // Its metrics tell how far the services are behind.
         ["tally-intent", "tally-closed", "router", "director", "associate"].map((name) =>

@@ -69,7 +69,11 @@ export function egress(places: Places): Rights {
       durability,
     ],
     hears: [],
-    serves: ["antiphon.v1.rpc.egress.open", "antiphon.v1.rpc.egress.close.*"],
+    serves: [
+      "antiphon.v1.rpc.egress.models",
+      "antiphon.v1.rpc.egress.open",
+      "antiphon.v1.rpc.egress.close.*",
+    ],
     replies: "received",
   };
 }

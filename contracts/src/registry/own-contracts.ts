@@ -1,6 +1,7 @@
 /** Antiphon's own contracts: the messages between its services. */
 import { DeadLetter } from "../journal/dead-letter.ts";
 import { ImagesReply, ImagesRequest, SandboxImage } from "../rpc/images-rpc.ts";
+import { ModelHostView, ModelsReply, ModelsRequest, ModelTrial } from "../rpc/models-rpc.ts";
 import { CheckOutcome, Feedback } from "../journal/check-outcome.ts";
 import { CheckReport, CheckRequest, RepoCheckEvent, RepoCheckRequest } from "../rpc/check-rpc.ts";
 import { AttemptReplayEvent, AttemptReplayRequest, ReplayReport, ReplayRequest } from "../rpc/replay-rpc.ts";
@@ -122,6 +123,10 @@ export const OWN_CONTRACTS = {
   ImagesRequest: contract("ImagesRequest.v1", "antiphon", ImagesRequest),
   ImagesReply: contract("ImagesReply.v1", "antiphon", ImagesReply),
   SandboxImage: contract("SandboxImage.v1", "antiphon", SandboxImage),
+  ModelsRequest: contract("ModelsRequest.v1", "antiphon", ModelsRequest),
+  ModelsReply: contract("ModelsReply.v1", "antiphon", ModelsReply),
+  ModelHostView: contract("ModelHostView.v1", "antiphon", ModelHostView),
+  ModelTrial: contract("ModelTrial.v1", "antiphon", ModelTrial),
   SandboxSessionOpen: contract(
     "SandboxSessionOpen.v1",
     "antiphon",

@@ -17,9 +17,9 @@ it("fills in the pack's own model, or the one that was asked for", () => {
     argv: ["a", "--model", "m-1"],
     env: { URL: "https://api.example.com/v1" },
   });
-  expect(packAgent(pack, { model: "m-2", modelHost: "models.local" })).toMatchObject({
+  expect(packAgent(pack, { model: "m-2", modelHost: "models.test" })).toMatchObject({
     argv: ["a", "--model", "m-2"],
-    env: { URL: "https://models.local/v1" },
+    env: { URL: "https://models.test/v1" },
   });
   expect(validate("AgentSpec", packAgent(pack))).toMatchObject({ ok: true });
 });

@@ -12,7 +12,7 @@ const rates = {
   cache_write: Type.Optional(price("Default: twice the input price for `anthropic`, else the input price.")),
 };
 
-const ModelPrice = closed(
+export const ModelPrice = closed(
   {
     ...rates,
     max_output: Type.Integer({

@@ -78,6 +78,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.egress.models",
+    carries: "`ModelsRequest.v1` -> `ModelsReply.v1`; queue `egress`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.sandbox.images",
     carries: "`ImagesRequest.v1` -> `ImagesReply.v1`; queue `sandbox-runner`",
     keptIn: "",

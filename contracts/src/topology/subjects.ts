@@ -104,6 +104,7 @@ export const subjects = {
   /** Requester to runner during a job: alive, cancel. */
   sandboxJob: (jobId: string): string => `${ROOT}.rpc.sandbox.job.${token(jobId)}`,
   egressOpen: `${ROOT}.rpc.egress.open`,
+  egressModels: `${ROOT}.rpc.egress.models`,
   /** Runner to the gateway process that holds the lease. */
   egressClose: (node: string): string => `${ROOT}.rpc.egress.close.${token(node)}`,
   sandboxSessionOpen: `${ROOT}.rpc.sandbox.session.open`,

@@ -23,6 +23,8 @@ export interface ModelHost {
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Why its calls cannot be made, if the key that they need is missing. */
   readonly noKey: string | null;
+  /** Its entry is not one of the configuration. */
+  readonly isShipped: boolean;
 }
 
 export interface EgressSettings {
@@ -38,17 +40,22 @@ export interface EgressSettings {
   readonly credentials: readonly Credential[];
   /** Certificate authorities, in PEM, that upstream servers are verified against. */
   readonly upstreamCa: readonly string[];
+  /** The configuration file; null: none. */
+  readonly file: string | null;
   /** Entries of the configuration that are not used. */
   readonly unusable: readonly Unusable[];
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** That of this process. */
+export const environment = (): Env => process.env;
 
 const NO_FILE: ConfigFile = { file: {}, unusable: [] };
 
-export function readEgressConfig(env: Env = process.env): EgressSettings {
+export function readEgressConfig(env: Env = environment()): EgressSettings {
   const path = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
   const { file, unusable } = path === "" ? NO_FILE : configFile(path);
   const listen = env["ANTIPHON_EGRESS_LISTEN"] || "127.0.0.1";
@@ -73,6 +80,7 @@ export function readEgressConfig(env: Env = process.env): EgressSettings {
       ...rootCertificates,
       ...(file.upstream_ca_file === undefined ? [] : [text(file.upstream_ca_file)]),
     ],
+    file: path === "" ? null : path,
     unusable: bad,
     overrides: new Map(Object.entries(file.overrides ?? {}).map(override)),
   };
@@ -100,7 +108,7 @@ function each<E extends { readonly host: string }, T>(
 function modelHost({ host, shape, prices, base_url }: ModelEntry): [string, ModelHost] {
   return [
     named(host),
-    { shape, ...upstreamOf(host, base_url), prices: pricesOf(shape, prices), noKey: null },
+    { shape, ...upstreamOf(host, base_url), prices: pricesOf(shape, prices), noKey: null, isShipped: false },
   ];
 }
 
@@ -121,7 +129,10 @@ function knownProviders(
     if (isOurs && name !== undefined) keys.push(credentialOf({ host, ...credential, env: name }, env));
     if (configured.has(host)) continue;
     const noKey = isOurs && name === undefined ? `${names.join(" or ")} is not set` : null;
-    models.push([host, { shape, upstream: null, base: null, prices: pricesOf(shape, prices), noKey }]);
+    models.push([
+      host,
+      { shape, upstream: null, base: null, prices: pricesOf(shape, prices), noKey, isShipped: true },
+    ]);
   }
   return { models, credentials: keys };
 }

@@ -19,7 +19,7 @@ import {
 import { uniqueId, type Logger, type Meter } from "@antiphon/runtime";
 import { SandboxAuthority } from "./tls/authority.ts";
 import type { BudgetStore } from "./models/budget-store.ts";
-import { resolverOf } from "./proxy/resolver.ts";
+import { namedUpstreams, resolverOf } from "./proxy/resolver.ts";
 import { SandboxListener } from "./proxy/sandbox-listener.ts";
 import { Upstream } from "./proxy/upstream.ts";
 import type { EgressSettings } from "./config.ts";
@@ -38,7 +38,8 @@ import { readRecording } from "./models/recording.ts";
 import { replayExchange } from "./models/replay-exchange.ts";
 
 export interface LeasePorts {
-  readonly settings: EgressSettings;
+  /** The settings for a new listener. */
+  readonly settings: () => EgressSettings;
   readonly budgets: BudgetStore;
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
@@ -88,17 +89,18 @@ export class Leases {
 
   /** Throws ANT_EGRESS_BUSY at the limit, and ANT_EGRESS_HOST, _ADDRESS or _MALFORMED for an invalid allowlist. */
   async opened(request: EgressOpenRequest): Promise<EgressOpened> {
-    const { settings, node, log } = this.#ports;
+    const { node, log } = this.#ports;
+    const settings = this.#ports.settings();
     if (this.#leases.size >= limits.egressLeases)
       throw new AntiphonError("ANT_EGRESS_BUSY", `${this.#leases.size} sandboxes are connected`);
     const lease = uniqueId();
     const token = randomBytes(32).toString("hex");
     const authority = new SandboxAuthority(lease, this.#ports.now());
     const replayed = await this.#recorded(request);
-    const made = this.#made(lease, token, authority, request, replayed);
+    const made = this.#made(lease, token, authority, request, replayed, settings);
     this.#leases.set(lease, made);
     try {
-      const port = await made.listener.listen(settings.listen, this.#portsToTry());
+      const port = await made.listener.listen(settings.listen, this.#portsToTry(settings));
       const { run, task, epoch, jobId, grant } = request;
       log.info({ lease, run, task, epoch, jobId, mode: grant.profile.mode, port }, "sandbox connected");
       const ca = [authority.certificate, ...(hasTunnels(settings) ? settings.upstreamCa : [])].join("\n");
@@ -149,8 +151,9 @@ export class Leases {
     authority: SandboxAuthority,
     request: EgressOpenRequest,
     replayed: RecordedCalls | null,
+    settings: EgressSettings,
   ): Lease {
-    const { settings, log, meter, now } = this.#ports;
+    const { log, meter, now } = this.#ports;
     const resolve = resolverOf(settings.overrides);
     const upstream = new Upstream(resolve, settings.upstreamCa);
     const models = new Upstream(
@@ -186,7 +189,7 @@ export class Leases {
         // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
-      model: this.#modelOf(request, account, models),
+      model: this.#modelOf(request, account, models, settings),
     };
     const onAbandoned = (): void => {
       if (this.#end(lease) !== null)
@@ -198,10 +201,15 @@ export class Leases {
   }
 
   /** With a record that is followed by live calls, the first call that it does not answer ends it. */
-  #modelOf(request: EgressOpenRequest, account: Account, upstream: Upstream): ExchangePorts["model"] {
+  #modelOf(
+    request: EgressOpenRequest,
+    account: Account,
+    upstream: Upstream,
+    settings: EgressSettings,
+  ): ExchangePorts["model"] {
     const { replayed } = account;
     const live: ExchangePorts["model"] = (ask) =>
-      modelExchange(ask, this.#modelPorts(request, account, upstream));
+      modelExchange(ask, this.#modelPorts(request, account, upstream, settings));
     const { replay } = request.grant;
     if (replayed === null || replay === undefined) return live;
     const nameOf = ({ number }: { readonly number: number }): string | null =>
@@ -219,8 +227,9 @@ export class Leases {
     request: EgressOpenRequest,
     account: Account,
     upstream: Upstream,
+    settings: EgressSettings,
   ): Parameters<typeof modelExchange>[1] {
-    const { settings, budgets, store, log } = this.#ports;
+    const { budgets, store, log } = this.#ports;
     return {
       run: request.run,
       budget: request.grant.model_budget,
@@ -251,8 +260,7 @@ export class Leases {
   }
 
   /** Every port of the range. Each lease starts at another one, so that a freed port is not reused at once. */
-  *#portsToTry(): Generator<number> {
-    const range = this.#ports.settings.ports;
+  *#portsToTry({ ports: range }: EgressSettings): Generator<number> {
     if (range === null) {
       yield 0;
       return;
@@ -282,12 +290,6 @@ function withHosts(policy: ExchangePorts["policy"], hosts: readonly HostRule[]):
 
 function comparedWith({ size, served, strayed }: RecordedCalls): NonNullable<EgressReport["replay"]> {
   return { calls: size, served, ...(strayed === null ? {} : { strayed }) };
-}
-
-/** Model hosts that the deployment serves itself. */
-function namedUpstreams({ models }: EgressSettings): ReadonlySet<string> {
-  const named = [...models.values()].flatMap(({ upstream }) => upstream ?? []);
-  return new Set(named.map(({ host, port }) => `${host}:${port}`));
 }
 
 function hasTunnels({ known }: EgressSettings): boolean {

@@ -1,6 +1,5 @@
 /** The process of the egress gateway; wiring.ts builds it. */
 import { runService } from "@antiphon/runtime";
-import { readEgressConfig } from "./config.ts";
 import { startEgress } from "./wiring.ts";
 
 export async function main(): Promise<void> {
@@ -8,6 +7,6 @@ export async function main(): Promise<void> {
     name: "egress",
     description:
       "Network egress for sandboxes: checks, meters and records each request, and adds credentials",
-    start: (context) => Promise.resolve(startEgress(context, readEgressConfig())),
+    start: (context) => Promise.resolve(startEgress(context)),
   });
 }

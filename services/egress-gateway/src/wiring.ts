@@ -1,4 +1,4 @@
-/** Serves the egress gateway's requests on the bus: open a listener; close it and report its traffic. */
+/** Serves the egress gateway's requests on the bus: open a listener; close it and report its traffic; show model hosts. */
 import {
   BUCKETS,
   requestProblem,
@@ -7,18 +7,23 @@ import {
   type EgressCloseRequest,
   type EgressOpened,
   type EgressReport,
+  type ModelsReply,
 } from "@antiphon/contracts";
 import { openBlobs, openKv, serveRpc, silentMeter, type Role, type ServiceContext } from "@antiphon/runtime";
 import { BudgetStore } from "./models/budget-store.ts";
-import type { EgressSettings } from "./config.ts";
+import { modelsReply } from "./models/model-hosts-view.ts";
+import { LiveSettings } from "./live-settings.ts";
 import { Leases } from "./leases.ts";
 
-export function startEgress({ bus, log, node, metrics }: ServiceContext, settings: EgressSettings): Role {
+export function startEgress(
+  { bus, log, node, metrics }: ServiceContext,
+  live: Pick<LiveSettings, "current"> = new LiveSettings(log),
+): Role {
   const blobs = openBlobs(bus, BUCKETS.evidenceFiles);
   const meter = metrics ?? silentMeter;
   const leases = new Leases({
     meter,
-    settings,
+    settings: () => live.current(),
     budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
     store: (bytes) => blobs.put(null, bytes),
     read: (recording) => blobs.get(recording),
@@ -36,19 +41,13 @@ export function startEgress({ bus, log, node, metrics }: ServiceContext, setting
   serveRpc<EgressCloseRequest, EgressReport>(bus, subjects.egressClose(node), node, ({ lease }) =>
     leases.closed(lease),
   );
-  for (const { entry, reason } of settings.unusable) {
-    log.error({ code: "ANT_CONFIG_INVALID", entry, reason }, "entry of the configuration is not used");
-  }
-  for (const [place, to] of settings.overrides) {
-    log.warn(
-      { place, to: `${to.address}:${to.port}` },
-      "address override: this address is not checked; do not use overrides in production",
-    );
-  }
-  log.info(
-    { listen: settings.listen, models: settings.models.size, credentials: settings.credentials.length },
-    "egress for sandboxes",
-  );
+  serveRpc<unknown, Extract<ModelsReply, { ok: true }>>(bus, subjects.egressModels, "egress", (request) => {
+    const checked = validate("ModelsRequest", request);
+    if (checked.ok) return modelsReply(checked.value, live.current(), node);
+    throw requestProblem("ModelsRequest", request, checked.errors);
+  });
+  const { listen, models, credentials } = live.current();
+  log.info({ listen, models: models.size, credentials: credentials.length }, "egress for sandboxes");
   return {
     drain: () => {
       leases.closeAll();

@@ -6,6 +6,8 @@ import type {
   EvidenceManifest,
   ImagesReply,
   ImagesRequest,
+  ModelsReply,
+  ModelsRequest,
   NewRecord,
   RebuiltRun,
   RepoChecked,
@@ -98,6 +100,8 @@ export interface Backend {
   storeRecording(name: string, document: unknown): Promise<void>;
   /** Throws ANT_SANDBOX_RUNNER_LOST if no sandbox-runner answers. */
   images(request: ImagesRequest): Promise<Extract<ImagesReply, { ok: true }>>;
+  /** Throws ANT_EGRESS_UNAVAILABLE when no egress gateway answers. */
+  models(request: ModelsRequest): Promise<Extract<ModelsReply, { ok: true }>>;
   deadLetters(after: number, limit: number): Promise<{ letters: KeptLetter[]; more: number }>;
   deadLetter(id: string): Promise<KeptLetter | null>;
   removeDeadLetter(letter: KeptLetter): Promise<void>;

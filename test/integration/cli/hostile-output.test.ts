@@ -83,6 +83,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "images build": { words: ["images", "build"], local: true },
   "images allow": { words: ["images", "allow", "x"] },
   "images disallow": { words: ["images", "disallow", "x"] },
+  "models list": { words: ["models", "list", HOSTILE] },
+  "models test": { words: ["models", "test", "x"] },
+  "models add": { words: ["models", "add", "x", "--price", "*=0/0"] },
+  "models remove": { words: ["models", "remove", "x"] },
   "agents list": { words: ["agents", "list"], local: true },
   "agents show": { words: ["agents", "show", "evil"], local: true },
   "agents add": {

@@ -187,7 +187,7 @@ describe("a model call", () => {
   afterAll(() => nats.close());
   beforeEach(async () => {
     leases = new Leases({
-      settings: settings(),
+      settings,
       budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
       read: () => Promise.reject(new Error("nothing is replayed")),
       store: (bytes) =>

@@ -85,7 +85,7 @@ function leasesWith(deadlines: Deadlines): Leases {
     ]),
   };
   return new Leases({
-    settings: settingsFor(upstreams),
+    settings: () => settingsFor(upstreams),
     budgets: new BudgetStore(accounts),
     read: () => Promise.reject(new Error("nothing is replayed")),
     store: (bytes) => {

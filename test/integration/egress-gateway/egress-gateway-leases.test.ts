@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   leases = new Leases({
-    settings: settingsFor(upstreams),
+    settings: () => settingsFor(upstreams),
     budgets: new BudgetStore(new MemoryKv()),
     read: () => Promise.reject(new Error("nothing is replayed")),
     store: (bytes) =>

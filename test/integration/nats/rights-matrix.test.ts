@@ -39,7 +39,12 @@ beforeAll(async () => {
   );
   serve("director", ...["contract", "rebuild", "restore"].map((name) => `antiphon.v1.rpc.run.${name}`));
   serve("sandbox-runner", "antiphon.v1.rpc.sandbox.run", "antiphon.v1.rpc.sandbox.images");
-  serve("egress", "antiphon.v1.rpc.egress.open", "antiphon.v1.rpc.egress.close.n1");
+  serve(
+    "egress",
+    "antiphon.v1.rpc.egress.models",
+    "antiphon.v1.rpc.egress.open",
+    "antiphon.v1.rpc.egress.close.n1",
+  );
   for (const principal of ["director", "associate"] as const)
     serve(principal, "$SRV.PING", `$SRV.PING.${principal}`);
   serve("director", "$SRV.INFO.director.d1");

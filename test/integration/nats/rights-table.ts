@@ -80,7 +80,7 @@ const STORED = rows("answer", [
 
 const ASKED = rows("answer", [
   ["G", ...["repo.inspect", "repo.check", "run.contract", "run.rebuild", "run.restore"].map(rpc)],
-  ["G", rpc("sandbox.images"), rpc("attempt.replay"), rpc("session.deed")],
+  ["G", rpc("sandbox.images"), rpc("egress.models"), rpc("attempt.replay"), rpc("session.deed")],
   ["DA", rpc("sandbox.run")],
   ["S", rpc("egress.open"), rpc("egress.close.n1")],
   ["", rpc("sandbox.session.open"), rpc("sandbox.session.exec.n1"), rpc("elsewhere")],
@@ -167,7 +167,7 @@ const HEARD = rows("subscribe", [
   ["GO", "antiphon.v1.session.>"],
   ["O", "antiphon.v1.>", "antiphon.v1.dlq.>"],
   ["SO", rpc("sandbox.run"), rpc("sandbox.images"), rpc("sandbox.job.*"), rpc("sandbox.session.exec.n1")],
-  ["EO", rpc("egress.open"), rpc("egress.close.n1")],
+  ["EO", rpc("egress.open"), rpc("egress.models"), rpc("egress.close.n1")],
   ["DO", rpc("repo.inspect"), rpc("run.restore"), rpc("session.deed")],
   ["AO", rpc("attempt.replay")],
   ["GRDASE", "$SRV.PING"],

@@ -119,6 +119,8 @@ const toGemini = {
   query: "alt=sse",
 } as const;
 
+const { tools: _codexTools, ...codexWithoutTools } = codex;
+
 export const AGENT_REQUESTS: readonly AgentRequest[] = [
   { program: "claude-code 2.1.197, first turn", ...toMessages, body: claude, removed: [] },
   {
@@ -173,6 +175,33 @@ export const AGENT_REQUESTS: readonly AgentRequest[] = [
       ],
     },
     removed: [],
+  },
+  {
+    program: "codex 0.169.0 with a model that is given its tools in the input, a search among them",
+    ...toResponses,
+    body: {
+      ...codexWithoutTools,
+      input: [
+        {
+          type: "additional_tools",
+          id: "id",
+          role: "developer",
+          tools: [
+            {
+              type: "namespace",
+              name: "functions",
+              description: "text",
+              tools: [{ type: "custom", name: "exec", format: { type: "text" } }, { type: "web_search" }],
+            },
+            { type: "web_search", external_web_access: true },
+          ],
+        },
+        ...codex.input,
+        { type: "custom_tool_call", call_id: "id", name: "exec", input: "text", status: "completed" },
+        { type: "custom_tool_call_output", call_id: "id", output: "text" },
+      ],
+    },
+    removed: ["tool web_search", "tool web_search"],
   },
   {
     program: "codex with its search and a faster tier",

@@ -24,7 +24,30 @@ const OWN_GEMINI = ["functionDeclarations", "function_declarations", "computerUs
 const CHOICES = ["tool_choice", "toolConfig", "tool_config"];
 
 /** Throws ANT_EGRESS_MODEL when `tools` is no list. */
-export function judgedTools(endpoint: Endpoint, body: Body): JudgedTools {
+export function judgedTools(endpoint: Endpoint, given: Body): JudgedTools {
+  const inner = withinInput(endpoint, given);
+  const outer = listedTools(endpoint, inner.body);
+  return { body: outer.body, removed: [...inner.removed, ...outer.removed] };
+}
+
+/** Items of the input may bring tools with them (`additional_tools`). */
+function withinInput(endpoint: Endpoint, body: Body): JudgedTools {
+  const { input } = body;
+  if (endpoint !== "responses" || !Array.isArray(input)) return { body, removed: [] };
+  const removed: string[] = [];
+  const kept = (input as unknown[]).map((item) => {
+    const { tools } = (item ?? {}) as { readonly tools?: unknown };
+    if (tools === undefined || tools === null) return item;
+    if (!Array.isArray(tools)) throw refused("model:tools", "tools must be a list");
+    return {
+      ...(item as object),
+      tools: (tools as unknown[]).flatMap((tool) => keptTool(OWN.responses, tool, removed)),
+    };
+  });
+  return removed.length === 0 ? { body, removed } : { body: { ...body, input: kept }, removed };
+}
+
+function listedTools(endpoint: Endpoint, body: Body): JudgedTools {
   const { tools } = body;
   if (tools === undefined || tools === null) return { body, removed: [] };
   if (!Array.isArray(tools)) throw refused("model:tools", "tools must be a list");

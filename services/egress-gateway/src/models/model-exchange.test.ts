@@ -46,7 +46,14 @@ async function hungUp(method: "GET" | "POST", path: string) {
       hosts: new Map([
         [
           HOST,
-          { shape: "openai" as const, upstream: null, base: null, prices: { small: PRICE }, noKey: null },
+          {
+            shape: "openai" as const,
+            upstream: null,
+            base: null,
+            prices: { small: PRICE },
+            noKey: null,
+            isShipped: false,
+          },
         ],
       ]),
       upstream: {

@@ -42,6 +42,12 @@ export function resolverOf(
   };
 }
 
+/** Model hosts that the deployment serves itself. */
+export function namedUpstreams({ models }: EgressSettings): ReadonlySet<string> {
+  const named = [...models.values()].flatMap(({ upstream }) => upstream ?? []);
+  return new Set(named.map(({ host, port }) => `${host}:${port}`));
+}
+
 async function resolved(host: string): Promise<readonly string[]> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -5,6 +5,8 @@ import type {
   DirectorKey,
   ImagesReply,
   ImagesRequest,
+  ModelsReply,
+  ModelsRequest,
   LogLine,
   RebuiltRun,
   RepoInspectReply,
@@ -36,6 +38,7 @@ import { StorageWatch } from "./storage-watch.ts";
 
 const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
+const MODELS_MS = 20_000; // A host that is tried has 15 s to answer.
 const IMAGES_MS = 20_000; // Allowing an image starts a sandbox from it.
 const RESTORE_MS = 25_000; // A run of thousands of records takes a while; a repeated request continues it.
 const REBUILD_MS = 25_000; // The Director may have to wait for a landing.
@@ -126,6 +129,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       await recordings.put(name, Buffer.from(canonicalJson(content)), { deadlineMs: DEADLINE_MS });
     },
     images: (request) => images(bus, request),
+    models: (request) => models(bus, request),
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
@@ -172,6 +176,17 @@ async function images(bus: Bus, request: ImagesRequest): Promise<Extract<ImagesR
   } catch (error) {
     if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
     throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner answered", { cause: error });
+  }
+}
+
+async function models(bus: Bus, request: ModelsRequest): Promise<Extract<ModelsReply, { ok: true }>> {
+  try {
+    return await callRpc<Extract<ModelsReply, { ok: true }>>(bus, subjects.egressModels, request, {
+      timeoutMs: MODELS_MS,
+    });
+  } catch (error) {
+    if (!(error instanceof AntiphonError) || error.code !== "ANT_RPC_TIMEOUT") throw error;
+    throw new AntiphonError("ANT_EGRESS_UNAVAILABLE", "no egress gateway answered", { cause: error });
   }
 }
 

@@ -39,6 +39,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addJournal(server, parts.gateway);
   addEvidence(server, parts.gateway);
   addImages(server, parts.backend);
+  addModels(server, parts.backend);
   addDeadLetters(server, parts.gateway);
   addHealth(server, parts);
   addHooks(server, { ...parts, ...parts.hooks });
@@ -243,6 +244,15 @@ function addImages(server: FastifyInstance, backend: Backend): void {
     const checked = validate("ImagesRequest", request.body);
     if (!checked.ok) throw malformed("ANT_CONTRACT_INVALID", checked.errors);
     return backend.images(checked.value);
+  });
+}
+
+function addModels(server: FastifyInstance, backend: Backend): void {
+  server.get("/models", () => backend.models({ op: "list" }));
+  server.post("/models/test", (request) => {
+    const checked = validate("ModelsRequest", request.body);
+    if (!checked.ok) throw malformed("ANT_CONTRACT_INVALID", checked.errors);
+    return backend.models(checked.value);
   });
 }
 

@@ -39,6 +39,8 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "GET /runs/:id/evidence/:task/:epoch/files/*": ["read"],
   "GET /images": ["read"],
   "POST /images": ["operate"],
+  "GET /models": ["read"],
+  "POST /models/test": ["operate"],
   "GET /dead-letters": ["read"],
   "GET /dead-letters/:id": ["read"],
   "POST /dead-letters/:id/requeue": ["operate"],

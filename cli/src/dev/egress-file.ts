@@ -1,0 +1,14 @@
+// The configuration of the egress gateway that `antiphon dev` starts: a file that `antiphon models` changes.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { childEnvironment } from "../config.ts";
+
+/** The file of the caller's environment, or one in the state directory, which is made if it is missing. */
+export function egressFile(dir: string): string {
+  const given = childEnvironment({})["ANTIPHON_EGRESS_CONFIG"] ?? "";
+  if (given !== "") return given;
+  const own = join(dir, "egress.json");
+  mkdirSync(dir, { recursive: true });
+  if (!existsSync(own)) writeFileSync(own, "{}\n", { mode: 0o600 });
+  return own;
+}

@@ -27,7 +27,7 @@ import {
 import type { SandboxConfig } from "../../../services/sandbox-runner/src/config.ts";
 import { startSandboxRunner, type Runner } from "../../../services/sandbox-runner/src/wiring.ts";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
-import { rawEntry, rawTar } from "../../support/raw-tar.ts";
+import { rawTar } from "../../support/raw-tar.ts";
 import { startNats, type NatsServer } from "../../support/nats.ts";
 import { sandboxImage, testEngine, until } from "../../support/docker.ts";
 
@@ -183,70 +183,6 @@ describe("a job", () => {
     expect(await text(outcome.steps[0]?.stdout.blob ?? null)).toBe("ran\nin\nhi\n/workspace\n");
     expect(outcome.steps[1]?.stderr).toMatchObject({ tail: "oops\n", bytes: 5, kept: 5, truncated: false });
     expect(outcome.steps[2]?.stdout.tail).toBe("/workspace/src\n");
-  });
-
-  it("sandbox-runner/S8: finds exactly the tree that it asks for, whichever tree the sandbox held before", async () => {
-    const other = "tree-fedcba9876543210.tar";
-    const tar = Buffer.concat([
-      rawEntry({ name: "module", type: "5", mode: 0o755 }), // as a submodule is exported
-      canonicalTar([file("src/z/deep.txt", "z\n"), file("only", "o\n")]),
-    ]);
-    await openBlobs(bus, BUCKETS.repos).put(other, tar);
-    const seen: string[] = [];
-    for (const tree of [TREE, TREE, TREE, other, null, other, TREE]) {
-      await until(
-        () => Promise.resolve(runner.pool.counts.ready),
-        (ready) => ready === 2,
-        20_000,
-      );
-      const { outcome } = await run({
-        workspace: { tree, files: [], overlay: null, deletions: tree === other ? ["only"] : [] },
-        steps: [step("look", "find . -mindepth 1 | sort | tr '\\n' ' '; echo new > new")],
-        collect: true,
-      });
-      expect(outcome.changes).toMatchObject({ files: [{ path: "new" }], deletions: [] });
-      seen.push(outcome.steps[0]?.stdout.tail ?? "");
-    }
-    const first = "./README.md ./bin ./bin/run ./src ./src/a.txt ./src/b.txt ";
-    const second = "./module ./src ./src/z ./src/z/deep.txt ";
-    expect(seen).toEqual([first, first, first, second, "", second, first]);
-  });
-
-  it("sandbox-runner/S8: finds exactly the tree of the next commit in a sandbox that held the one before", async () => {
-    const kept = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => file(`kept/${name}`, name));
-    const before = [file("x/gone", "g"), file("y", "a file"), file("z/run", "1"), file("w/deep/er", "w")];
-    const after = [file("y/now", "a directory"), file("z/run", "1", "100755"), file("w/deep", "a file")];
-    const trees = { before: [...kept, ...before], after: [...kept, ...after] };
-    const seen: Record<string, Set<string>> = { before: new Set(), after: new Set() };
-    for (const [name, files] of Object.entries(trees))
-      await openBlobs(bus, BUCKETS.repos).put(`tree-${name}.tar`, canonicalTar(files));
-    for (const name of [
-      "before",
-      "before",
-      "before",
-      "after",
-      "after",
-      "after",
-      "before",
-      "after",
-    ] as const) {
-      await until(
-        () => Promise.resolve(runner.pool.counts.ready),
-        (ready) => ready === 2,
-        20_000,
-      );
-      const script =
-        "find . -mindepth 1 -printf '%p %y %m %s\\n' | sed 's/ d .*/ d/' | sort; cat y/now w/deep";
-      const { outcome } = await run({
-        workspace: { ...NOTHING, tree: `tree-${name}.tar` },
-        steps: [step("s", `${script} 2>/dev/null; true`)],
-      });
-      seen[name]?.add(outcome.steps[0]?.stdout.tail ?? "");
-    }
-    expect(
-      [...(seen["before"] ?? [])].map((text) => text.includes("./w/deep d\n./w/deep/er f 644 1\n")),
-    ).toEqual([true]);
-    expect([...(seen["after"] ?? [])].map((text) => /y\/now f.*z\/run f 755/s.test(text))).toEqual([true]);
   });
 
   it("stops at the first failure unless told to go on", async () => {

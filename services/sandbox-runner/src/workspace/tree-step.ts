@@ -3,7 +3,7 @@
  * in. A commit changes few files, so this is less than emptying and filling the workspace. The result is the same workspace:
  * files of equal content and mode stay, with their time.
  */
-import type { Baseline, BaselineEntry } from "./collected.ts";
+import type { BaselineEntry } from "./collected.ts";
 import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
 import type { WritableFile } from "./tar-writer.ts";
 import type { Tree } from "./tree-archive.ts";

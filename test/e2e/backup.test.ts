@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
@@ -103,5 +104,49 @@ test("a lost state is restored from a copy: the journal is whole, evidence compl
 
   const fresh = await fix();
   expect(await statusOf(fresh.runId)).toBe("succeeded");
+  expect(await journal()).toMatchObject({ code: 0 });
+});
+
+test("a copy with a paused nats-server while runs are under way disturbs none, and those of the copy go on from it", async () => {
+  const busy = [makeProject(BROKEN_CALCULATOR), makeProject(BROKEN_CALCULATOR)];
+  projects.push(...busy);
+  // Each waits in its sandbox for the copy at least.
+  const slow = busy.map(({ path }) =>
+    stack.json<{ runId: string; status: string }>(
+      ["run", "Fix add", "--repo", path, "--command", `sleep 6; ${FIX}`, "--check", CHECK],
+      as(ANN),
+    ),
+  );
+  type Runs = { runs: { status: string }[] };
+  await eventually("both attempts run", async () => {
+    const { document } = await stack.json<Runs>(["runs", "--status", "running"], as(ANN));
+    return document.runs.length === 2 || null;
+  });
+  const nats = Number(readFileSync(join(stateDir, "run/nats.pid"), "utf8"));
+  process.kill(nats, "SIGSTOP");
+  try {
+    cpSync(stateDir, join(dir, "hot-copy"), { recursive: true, preserveTimestamps: true });
+  } finally {
+    process.kill(nats, "SIGCONT");
+  }
+  const ended = await Promise.all(slow);
+  expect(ended.map(({ document }) => document.status)).toEqual(["succeeded", "succeeded"]);
+  const landed = ended.map(({ document }, at) => busy[at]?.landed(document.runId));
+  expect(landed.map((commits) => commits?.length)).toEqual([1, 1]);
+  await stack.stop();
+  rmSync(stateDir, { recursive: true });
+  // As if the server had been lost before this one landed.
+  const [after, before] = ended.map(({ document }) => document.runId) as [string, string];
+  busy[1]?.git("update-ref", "-d", `refs/heads/antiphon/${before}`);
+
+  cpSync(join(dir, "hot-copy"), stateDir, { recursive: true, preserveTimestamps: true });
+  await begin();
+  const again = async (runId: string) =>
+    JSON.parse((await stack.antiphon(["wait", runId, "--json"], as(ANN))).stdout) as Record<string, unknown>;
+  expect(await again(before)).toMatchObject({ status: "succeeded" });
+  expect(busy[1]?.landed(before)).toHaveLength(1);
+  // What landed after the copy is never replaced: the attempt is made once more, and its landing is refused.
+  expect(await again(after)).toMatchObject({ status: "failed", code: "ANT_LANDING_HEAD_MOVED" });
+  expect(busy[0]?.landed(after)).toEqual(landed[0]);
   expect(await journal()).toMatchObject({ code: 0 });
 });

@@ -1,4 +1,5 @@
 /** What commands did to a workspace, as the sealed supervisor tells it from its own memory, over a real container. */
+import { createHash } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import type { SupervisedSandbox } from "../../../services/sandbox-runner/src/conversation/supervised-sandbox.ts";
 import type { Written } from "../../../services/sandbox-runner/src/workspace/written.ts";
@@ -9,6 +10,7 @@ const test = testEngine("written");
 
 afterAll(async () => {
   await test.expectNoContainers();
+  await test.removeLayers();
 });
 
 const FILES: Readonly<Record<string, string>> = {
@@ -18,17 +20,56 @@ const FILES: Readonly<Record<string, string>> = {
   "test/data/large": "l".repeat(100_000),
 };
 
-async function inWorkspace<T>(use: (sandbox: SupervisedSandbox) => Promise<T>): Promise<T> {
+const tarOf = (contents: Readonly<Record<string, string>>): Buffer =>
+  canonicalTar(
+    Object.entries(contents).map(([path, text]) => ({
+      path,
+      content: Buffer.from(text),
+      mode: "100644" as const,
+    })),
+  );
+const over = { kind: "canceled", reason: "done" } as const;
+
+type InWorkspace = <T>(use: (sandbox: SupervisedSandbox) => Promise<T>) => Promise<T>;
+
+const streamed: InWorkspace = async (use) => {
   const sandbox = await test.provider.start(await test.order());
   try {
-    const files = Object.entries(FILES).map(([path, text]) => ({ path, content: Buffer.from(text) }));
-    await sandbox.putTar(canonicalTar(files.map((file) => ({ ...file, mode: "100644" as const }))));
+    await sandbox.putTar(tarOf(FILES));
     await sandbox.remember(new Map());
     return await use(sandbox);
   } finally {
-    await sandbox.destroy({ kind: "canceled", reason: "done" });
+    await sandbox.destroy(over);
   }
-}
+};
+
+/** A layer with other files, which are put right over it after they were remembered: so a warm sandbox gets its job. */
+const LAYER: Readonly<Record<string, string>> = {
+  "src/a.js": "another\n",
+  "src/empty": "",
+  "test/b.test.js": "b\n",
+  "test/data": "a file in the place of a directory",
+  "old/deep/gone": "gone",
+  "old/gone": "gone",
+};
+
+const mounted: InWorkspace = async (use) => {
+  const tar = tarOf(LAYER);
+  const tree = createHash("sha256").update(tar).digest("hex");
+  await test.provider.layers?.fill({ kind: "tree", digest: tree }, async function* () {
+    yield await Promise.resolve(tar);
+  });
+  const sandbox = await test.provider.start({ ...(await test.order()), layers: { tree, environment: null } });
+  try {
+    await sandbox.remember(new Map());
+    await sandbox.remove(["old", "test/data"]);
+    await sandbox.putTar(tarOf({ "src/a.js": "a\n", "test/data/large": FILES["test/data/large"] ?? "" }));
+    await sandbox.remember(new Map(), Object.keys(FILES));
+    return await use(sandbox);
+  } finally {
+    await sandbox.destroy(over);
+  }
+};
 
 async function after(sandbox: SupervisedSandbox, script: string, clear = false): Promise<Written> {
   const { exitCode, stderr } = await sandbox.run(shell(script));
@@ -43,7 +84,10 @@ async function after(sandbox: SupervisedSandbox, script: string, clear = false):
 
 const NONE: Written = { made: [], changed: [], restored: [], read: [] };
 
-describe("what was written", () => {
+describe.each([
+  ["in a streamed workspace", streamed],
+  ["over layers", mounted],
+])("what was written %s", (_where, inWorkspace) => {
   it.each([
     ["nothing", "true", {}],
     ["an overwritten file", "echo x > test/b.test.js", { changed: ["test/b.test.js"] }],
@@ -68,6 +112,21 @@ describe("what was written", () => {
       { made: ["out/", "out/deep/", "out/one", "src/new"] },
     ],
     ["a closed directory", "chmod 000 test", {}],
+    [
+      "a directory that was removed and made again",
+      "rm -r test; mkdir -p test/data; echo b > test/b.test.js",
+      { changed: ["test/data/large"], restored: ["test/b.test.js"] },
+    ],
+    [
+      "a directory that became a file",
+      "rm -r test; echo x > test",
+      { changed: ["test/b.test.js", "test/data/large"], made: ["test"] },
+    ],
+    [
+      "a directory that was made where another one had been",
+      "mkdir -p old/deep; echo x > old/deep/gone",
+      { made: ["old/", "old/deep/"] },
+    ],
     [
       "files that were read",
       "cat src/a.js src/empty test/data/large",
@@ -94,5 +153,16 @@ describe("what was written", () => {
         "./test/data",
         "./test/data/large",
       ]);
+      expect(await after(sandbox, "echo x > src/a.js")).toEqual({ ...NONE, changed: ["src/a.js"] });
+    }));
+
+  it("is what came after the newest remembering", () =>
+    inWorkspace(async (sandbox) => {
+      await sandbox.run(shell("echo x > src/a.js; rm -r test; mkdir new; echo n > new/file"));
+      await sandbox.remember(new Map());
+      expect(await after(sandbox, "echo y > new/file; rm src/a.js")).toEqual({
+        ...NONE,
+        changed: ["new/file", "src/a.js"],
+      });
     }));
 });

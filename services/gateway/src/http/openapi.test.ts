@@ -37,4 +37,19 @@ describe("the OpenAPI description", () => {
     }
     expect(components.schemas).toHaveProperty("Intent");
   });
+
+  it("says what a request needs, and every status that answers one", () => {
+    type Operation = {
+      parameters: { name: string; in: string; required: boolean }[];
+      requestBody?: { required: boolean; content: Record<string, { schema: { required: string[] } }> };
+      responses: Record<string, unknown>;
+    };
+    const { paths } = openApi() as { paths: Record<string, Record<string, Operation>> };
+    expect(paths["/policy"]?.["get"]?.parameters).toMatchObject([
+      { name: "repo", in: "query", required: true },
+    ]);
+    expect(Object.keys(paths["/intents"]?.["post"]?.responses ?? {})).toEqual(["200", "201", "default"]);
+    const recording = paths["/recordings"]?.["post"]?.requestBody;
+    expect(recording?.content["application/json"]?.schema.required).toEqual(["input", "output"]);
+  });
 });

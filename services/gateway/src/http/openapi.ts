@@ -8,9 +8,13 @@ interface Route {
   readonly method: "get" | "post";
   readonly path: string;
   readonly summary: string;
-  /** A contract, or null: no body. */
-  readonly body: SchemaName | null;
+  /** A contract, the contracts of its fields, or null: no body. */
+  readonly body: SchemaName | Readonly<Record<string, SchemaName>> | null;
   readonly status: number;
+  /** Another status with the same answer. */
+  readonly again?: number;
+  /** Parameters of the query that it does not do without. */
+  readonly query?: readonly string[];
   /** A contract; null: a JSON object without one; or another media type. */
   readonly answer: SchemaName | "text/event-stream" | "text/plain" | null;
 }
@@ -21,8 +25,9 @@ const route = (
   summary: string,
   status: number,
   answer: Route["answer"] = null,
-  body: SchemaName | null = null,
-): Route => ({ method, path, summary, status, answer, body });
+  body: Route["body"] = null,
+  more: Pick<Route, "again" | "query"> = {},
+): Route => ({ method, path, summary, status, answer, body, ...more });
 
 /** In the order of README.md. A test compares this list with the server's routes. */
 export const ROUTES: readonly Route[] = [
@@ -57,6 +62,7 @@ export const ROUTES: readonly Route[] = [
     201,
     null,
     "Intent",
+    { again: 200 },
   ),
   route("get", "/intents/{id}", "An intent", 200),
   route(
@@ -73,7 +79,15 @@ export const ROUTES: readonly Route[] = [
     "CheckReport",
     "CheckRequest",
   ),
-  route("get", "/policy", "The policy profiles that apply to a repository; `repo` is its path", 200),
+  route(
+    "get",
+    "/policy",
+    "The policy profiles that apply to a repository; `repo` is its path or URL",
+    200,
+    null,
+    null,
+    { query: ["repo"] },
+  ),
   route(
     "post",
     "/policy/check",
@@ -128,7 +142,10 @@ export const ROUTES: readonly Route[] = [
   route("get", "/dead-letters", "Dead letters, oldest first; `after` and `limit`", 200),
   route("get", "/dead-letters/{id}", "One dead letter with its payload", 200),
   route("post", "/dead-letters/{id}/requeue", "Requeue a dead letter", 202),
-  route("post", "/recordings", "Store a recorded agent session under its replay key", 201),
+  route("post", "/recordings", "Store a recorded agent session under its replay key", 201, null, {
+    input: "OCCompileInput",
+    output: "OCCompileOutput",
+  }),
   route("get", "/keys", "Public keys of the Directors, as a JWK set", 200),
   route("get", "/models", "The model hosts of the deployment, with prices", 200, "ModelsReply"),
   route("post", "/models/test", "Ask a model host which models it has", 200, "ModelsReply", "ModelsRequest"),
@@ -161,7 +178,7 @@ const ERROR: Json = {
 export function openApi(): Json {
   const paths: Record<string, Json> = {};
   for (const one of ROUTES) paths[one.path] = { ...paths[one.path], [one.method]: operation(one) };
-  const named = ROUTES.flatMap(({ body, answer }) => [body, answer]).filter(isSchema);
+  const named = ROUTES.flatMap(({ body, answer }) => [...namesIn(body), answer]).filter(isSchema);
   const schemas = Object.fromEntries([...new Set(named)].map((name) => [name, jsonSchemaOf(name)]));
   return {
     openapi: "3.1.0",
@@ -174,29 +191,54 @@ export function openApi(): Json {
   };
 }
 
-function isSchema(name: Route["answer"] | Route["body"]): name is SchemaName {
+const namesIn = (body: Route["body"]): readonly SchemaName[] =>
+  body === null ? [] : typeof body === "string" ? [body] : Object.values(body);
+
+const reference = (name: SchemaName): Json => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object of contracts takes no other field. */
+function schemaOf(body: SchemaName | Readonly<Record<string, SchemaName>>): Json {
+  if (typeof body === "string") return reference(body);
+  const properties = Object.entries(body).map(([field, name]) => [field, reference(name)]);
+  return {
+    type: "object",
+    required: Object.keys(body),
+    additionalProperties: false,
+    properties: Object.fromEntries(properties) as Json,
+  };
+}
+
+function isSchema(name: Route["answer"]): name is SchemaName {
   return name !== null && !name.includes("/");
 }
 
-function operation({ path, summary, body, status, answer }: Route): Json {
+function operation({ path, summary, body, status, again, query = [], answer }: Route): Json {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const media = answer === null || isSchema(answer) ? "application/json" : answer;
-  const schema = isSchema(answer) ? { $ref: `#/components/schemas/${answer}` } : {};
+  const schema = isSchema(answer) ? reference(answer) : {};
+  const success = { description: summary, content: { [media]: { schema } } };
   const failure = {
     description: "A coded failure",
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
   };
   return {
     summary,
-    parameters: names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+    parameters: [
+      ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
+      ...query.map((name) => ({ name, in: "query", required: true, schema: { type: "string" } })),
+    ],
     ...(body === null
       ? {}
       : {
           requestBody: {
             required: true,
-            content: { "application/json": { schema: { $ref: `#/components/schemas/${body}` } } },
+            content: { "application/json": { schema: schemaOf(body) } },
           },
         }),
-    responses: { [status]: { description: summary, content: { [media]: { schema } } }, default: failure },
+    responses: {
+      [status]: success,
+      ...(again === undefined ? {} : { [again]: success }),
+      default: failure,
+    },
   };
 }

@@ -40,7 +40,7 @@ export interface PoolOptions {
 }
 
 /** The facts needed to report or remove a tree in a sandbox, even if the tree itself was evicted. */
-export type HeldTree = Pick<Tree, "name" | "baseline">;
+export type HeldTree = Pick<Tree, "name" | "baseline" | "directories">;
 
 export interface Lease {
   readonly sandbox: Sandbox;
@@ -163,7 +163,7 @@ export class WarmPool {
     try {
       const begun = this.#options.now();
       const sandbox = await this.#options.provider.start(order);
-      const holds = order.layers === undefined ? await this.#preload(sandbox) : null;
+      const holds = await this.#preload(sandbox, order.layers !== undefined);
       this.#after({ kind: "start-succeeded" });
       this.#demand = afterStart(this.#demand, this.#options.now() - begun);
       const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
@@ -179,8 +179,12 @@ export class WarmPool {
     }
   }
 
-  async #preload(sandbox: Sandbox): Promise<HeldTree | null> {
+  async #preload(sandbox: Sandbox, isLayered: boolean): Promise<HeldTree | null> {
     try {
+      if (isLayered) {
+        await sandbox.remember?.(new Map()); // It reads all files of the layers, and no job waits for it here.
+        return null;
+      }
       return (await this.#options.preload?.(sandbox)) ?? null;
     } catch (error) {
       await sandbox.destroy({ kind: "canceled", reason: "its base tree could not be put in" });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bestUid, freeUids, SANDBOX_UID } from "./sandbox-uids.ts";
+import { beginOf, bestUid, freeUids, SANDBOX_UID } from "./sandbox-uids.ts";
 
 const all = [...freeUids("layered", new Set()), ...freeUids("other", new Set())];
 
@@ -16,7 +16,15 @@ it("a user that a container has is not free, and the two parts share none", () =
   expect(freeUids("layered", other)).toHaveLength(128);
 });
 
-it("the user with most of the wanted layers is best, then the lowest", () => {
+it("two instances begin at different users, and each meets all of them", () => {
+  const [one, other] = ["ant-168009fd4f", "ant-dbcc23a024"].map((name) =>
+    freeUids("layered", new Set(), beginOf(name)),
+  );
+  expect(one?.slice(0, 8)).not.toEqual(other?.slice(0, 8));
+  expect(one?.toSorted()).toEqual(other?.toSorted());
+});
+
+it("the user with most of the wanted layers is best, then the first", () => {
   const copies = new Map([
     [2, 1],
     [3, 2],

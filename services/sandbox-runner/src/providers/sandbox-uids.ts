@@ -10,9 +10,11 @@
  * 60,000) and systemd (to 60,705, and from 61,184 on). /etc/passwd of the default image has them all.
  *
  * A layer's files belong to one user, so there is a copy of it for each user that sandboxes over it have had
- * (layers/volume-layers.ts). These sandboxes have a part of the range for themselves and take the lowest users, so that they
- * meet the same copies again.
+ * (layers/volume-layers.ts). These sandboxes have a part of the range for themselves and take its users in one order, so that
+ * they meet the same copies again. Each instance begins elsewhere: where several have one engine, one that took the users of
+ * another one's copies would have that one unpack its layers again.
  */
+import { sha256Hex } from "@antiphon/contracts";
 
 /** The user where a sandbox has a kernel or a user namespace of its own. */
 export const SANDBOX_UID = 65_532;
@@ -24,14 +26,19 @@ const ALL_UIDS = 448;
 
 export type UidPart = "layered" | "other";
 
-/** The users of this part that nothing has, lowest first. */
-export function freeUids(part: UidPart, taken: ReadonlySet<number>): readonly number[] {
+/** The users of this part that nothing has, from the place of `begin` on, in one round. */
+export function freeUids(part: UidPart, taken: ReadonlySet<number>, begin = 0): readonly number[] {
   const [from, to] = part === "layered" ? [0, LAYERED_UIDS] : [LAYERED_UIDS, ALL_UIDS];
-  const all = Array.from({ length: to - from }, (_, at) => FIRST_UID + from + at);
+  const size = to - from;
+  const all = Array.from({ length: size }, (_, at) => FIRST_UID + from + ((begin + at) % size));
   return all.filter((uid) => !taken.has(uid));
 }
 
-/** The free user for which most of the wanted layers are there, and the lowest of them. */
+/** Where an instance begins. */
+export const beginOf = (instance: string): number =>
+  Number.parseInt(sha256Hex(instance).slice(0, 4), 16) % LAYERED_UIDS;
+
+/** The free user for which most of the wanted layers are there, and the first of them. */
 export function bestUid(free: readonly number[], copies: ReadonlyMap<number, number>): number | undefined {
   const most = Math.max(0, ...free.map((uid) => copies.get(uid) ?? 0));
   return free.find((uid) => (copies.get(uid) ?? 0) === most);

@@ -22,6 +22,7 @@ import { DockerLayers, type DockerLayersOptions } from "./docker-layers.ts";
 import seccompProfile from "../../../seccomp.json" with { type: "json" };
 import { statusOf, type Engine } from "./docker-engine.ts";
 import { dockerLine } from "./docker-line.ts";
+import { beginOf } from "../sandbox-uids.ts";
 import { anyUid, UidLeases } from "./uid-leases.ts";
 import { SupervisedSandbox, type Place } from "../../conversation/supervised-sandbox.ts";
 import { readPack, type SupervisorPack } from "../../conversation/supervisor-pack.ts";
@@ -69,7 +70,8 @@ export class DockerProvider implements SandboxProvider {
     this.#engine = options.engine;
     this.#newName = options.newName;
     this.#ownImage = options.ownImage ?? null;
-    this.#uids = new UidLeases(options.engine);
+    const begin = options.layers === undefined ? 0 : beginOf(options.layers.instance);
+    this.#uids = new UidLeases(options.engine, begin);
     this.#layered =
       options.layers === undefined
         ? null

@@ -39,12 +39,15 @@ export const anyUid: ChooseUid = (free) => free[Math.floor(Math.random() * free.
 
 export class UidLeases {
   readonly #engine: Pick<Engine, "labelled">;
+  readonly #begin: number;
   readonly #held = new Set<number>();
   /** The users that containers had, and when that was asked. */
   #listed: { readonly taken: ReadonlySet<number>; readonly atMs: number } | null = null;
 
-  constructor(engine: Pick<Engine, "labelled">) {
+  /** @param begin the place of the first user (sandbox-uids.ts) */
+  constructor(engine: Pick<Engine, "labelled">, begin = 0) {
     this.#engine = engine;
+    this.#begin = begin;
   }
 
   /**
@@ -87,7 +90,7 @@ export class UidLeases {
   async #take(part: UidPart, choose: ChooseUid): Promise<number> {
     const listed = await this.#takenBy(part);
     const taken = new Set([...listed, ...this.#held]);
-    const uid = choose(freeUids(part, taken)); // nothing is awaited between the look at the held ones and the hold
+    const uid = choose(freeUids(part, taken, this.#begin)); // nothing is awaited between the look at the held ones and the hold
     if (uid === undefined)
       throw new AntiphonError(
         "ANT_SANDBOX_FAILED",
@@ -97,7 +100,7 @@ export class UidLeases {
     return uid;
   }
 
-  /** Sandboxes over layers take the lowest users, so an old list would lead them to one of another runner's each time. */
+  /** Sandboxes over layers take the same users again, so an old list would lead them to one of another runner's each time. */
   async #takenBy(part: UidPart): Promise<ReadonlySet<number>> {
     const known = this.#listed;
     const atMs = performance.now();

@@ -1,8 +1,6 @@
 # Tells what the top of a layered sandbox holds: everything that was changed, and nothing else. The top is mounted
 # read-only beside the workspace; the kernel writes it, so no command can hide a change in it.
 
-my $UPPER = '/run/antiphon/upper';
-
 # Writes '+path' for each file, '-path' for each name that was removed from a layer, and for each directory '/path', or
 # '=path' when it holds nothing that comes from a layer; each ended by a NUL. The runner knows what the layer held.
 sub tell_upper {

@@ -22,6 +22,10 @@ my $MODE_IN_STAT = $x86 ? 24 : 16;
 my $SIZE_IN_STAT = 48;
 my ($TIMES_IN_STAT, $TIMES, $LAST_READ, $LAST_CHANGE) = (72, 48, 0, 32);    # Each of the three takes 16 bytes.
 
+# What a layered sandbox has changed, read-only; upper.pl tells it.
+my $UPPER   = '/run/antiphon/upper';
+my $layered = -d $UPPER;
+
 sub names_in { return names_within('/workspace', $_[0]) }
 
 # Opens a file in the current directory. Reading it is not to count as the last time that it was read; the kernel refuses
@@ -64,15 +68,46 @@ sub lift {
   return;
 }
 
+# True when a directory is one of these or lies below one. All end with a slash.
+sub is_within {
+  my ($directory, $places) = @_;
+  for (my $end = length $directory; $end > 0; $end = rindex($directory, '/', $end - 2) + 1) {
+    return 1 if $places->{ substr $directory, 0, $end };
+  }
+  return 0;
+}
+
+# The names in a directory that the top of a layered sandbox has. What it does not have is as it is in the layers.
+sub in_top {
+  my ($directory) = @_;
+  my %top;
+  @top{ names_within($UPPER, $directory) } = ();
+  return \%top;
+}
+
+# Over layers, what was remembered before still holds for all that the top does not have.
 sub remember_workspace {
-  %before = ();
-  %times  = ();
+  my $again = $layered && %before;
+  %before = %times = () unless $again;
   my ($left, $files, @directories) = ($REMEMBERED_TOTAL, 0, '');
+  my (%visited, %untouched);
   while (defined(my $directory = pop @directories)) {
-    my $names = $before{$directory} = {};
-    my $moments = $times{$directory} = {};
+    my $top = $again ? in_top($directory) : undef;
+    my ($was, $moments_before) = ($before{$directory} || {}, $times{$directory} || {});
+    my $names   = $before{$directory} = {};
+    my $moments = $times{$directory}  = {};
+    $visited{$directory} = 1;
     for my $name (names_in($directory)) {
-      next if $name eq '.' || $name eq '..' || $name eq '.git' || !lstat $name;
+      next if $name eq '.' || $name eq '..' || $name eq '.git';
+      if ($top && !exists $top->{$name}) {
+        if ($before{"$directory$name/"}) { $untouched{"$directory$name/"} = 1; next }
+        if (exists $was->{$name}) {
+          $names->{$name}   = $was->{$name};
+          $moments->{$name} = $moments_before->{$name} if exists $moments_before->{$name};
+          next;
+        }
+      }
+      next unless lstat $name;
       if (-d _ && length "$directory$name" <= $LONGEST_PATH) { push @directories, "$directory$name/"; next }
       my $image = '';
       if (-s _ < $REMEMBERED_FILE && -s _ <= $left) {
@@ -84,6 +119,9 @@ sub remember_workspace {
       $left -= length $image;
       $files++ if length $image;
     }
+  }
+  for my $directory ($again ? keys %before : ()) {
+    delete @$_{$directory} for $visited{$directory} || is_within($directory, \%untouched) ? () : (\%before, \%times);
   }
   close_again();
   chdir '/';

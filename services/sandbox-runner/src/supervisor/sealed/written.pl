@@ -3,7 +3,7 @@
 #   !path   changed    -path   missing    ~path   written, and then as it was    ?path   only read
 #   .       the list is complete
 # The time of the last change tells of a file that was overwritten and put back. The time of the last read tells what was
-# opened; a file system that does not keep it shows no reads.
+# opened; a file system that does not keep it shows no reads. Over layers only what the top has is looked at.
 # With `$clear`, removes what is new, and everything in /tmp and /dev/shm, so that a next command finds none of it, and lets
 # the user write to all directories again. What cannot be removed makes the step fail after the list.
 
@@ -13,7 +13,7 @@ sub last_change { return substr $_[0], $LAST_CHANGE, 16 }
 sub tell_written {
   my ($clear) = @_;
   my ($told, @directories) = ('', '');
-  my (@new, %seen);
+  my (@new, %seen, %untouched);
   my $tell = sub {
     $told .= $_[0] . "\0";
     if (length $told > 65536) { write_out($told); $told = '' }
@@ -24,10 +24,16 @@ sub tell_written {
     @missing{ keys %$was } = ();
     $seen{$directory} = 1;
     open_up("/workspace/$directory", 0700) if $clear;
+    my $top = $layered ? in_top($directory) : undef;
     for my $name (names_in($directory)) {
-      next if $name eq '.' || $name eq '..' || !lstat $name;
-      delete $missing{$name};
+      next if $name eq '.' || $name eq '..';
       my $path = "$directory$name";
+      if ($top && !exists $top->{$name}) {
+        if ($before{"$path/"}) { $untouched{"$path/"} = 1; next }
+        if (exists $was->{$name}) { delete $missing{$name}; next }
+      }
+      next unless lstat $name;
+      delete $missing{$name};
       if (-d _ && $before{"$path/"}) {
         push @directories, "$path/";
       } elsif (exists $was->{$name}) {
@@ -45,7 +51,7 @@ sub tell_written {
     $tell->("-$directory$_") for keys %missing;
   }
   for my $directory (keys %before) {
-    next if $seen{$directory};
+    next if $seen{$directory} || is_within($directory, \%untouched);
     $tell->("-$directory$_") for keys %{ $before{$directory} };
   }
   close_again() unless $clear;

@@ -78,7 +78,8 @@ function launchRunner(natsUrl: string, instance: string, directory: string): Chi
   });
 }
 
-async function pooled(instance: string): Promise<void> {
+/** Waits until an instance has warm sandboxes alone, as many as it keeps. */
+export async function pooled(instance: string): Promise<void> {
   const filter = ["--filter", `label=antiphon.instance=${instance}`];
   let [before, quiet] = [-1, 0];
   while (quiet < 8) {

@@ -40,7 +40,14 @@ const PARTS: Readonly<Record<string, (test: Engine) => Promise<void>>> = {
   "1000": (test) => tree(test, 1_000),
   "10000": (test) => tree(test, 10_000),
   "100000": (test) => tree(test, 100_000),
-  memory,
+  memory: async (test) => {
+    const { first, further, sandboxes, environment } = await memoryOfMany(test);
+    const mib = (bytes: number): string => (bytes / MiB).toFixed(0);
+    console.log(
+      `memory of the host, MiB: ${mib(first)} with one sandbox that has read an environment of ${mib(environment)}, ` +
+        `${mib(further)} for each of ${sandboxes - 1} further ones`,
+    );
+  },
 };
 
 /** `asked`: the selected PARTS; none selects all. */
@@ -68,29 +75,52 @@ export async function run(asked: readonly string[]): Promise<void> {
   }
 }
 
-async function tree(test: Engine, count: number): Promise<void> {
+interface TreeLayer {
+  readonly directory: string;
+  readonly tar: Buffer;
+  readonly fill: () => Promise<void>;
+  readonly planned: (isMounted: boolean) => Promise<WorkspacePlan>;
+}
+
+async function layerOf(test: Engine, count: number): Promise<TreeLayer> {
   const directory = mkdtempSync(join(tmpdir(), "antiphon-layers-"));
   const tar = canonicalTar(treeOf(count));
   const trees = new TreeArchive(join(directory, "trees"), { stream: () => Readable.from([tar]) }, 1e12);
   const opened = await trees.open("tree");
   const mounted: Layers = { tree: opened.digest, environment: null };
-  const fill = (): Promise<void> =>
-    layersOf(test).fill({ kind: "tree", digest: opened.digest }, () => opened.tar());
-  const planned = (layers: Layers | null): Promise<WorkspacePlan> => {
-    const layering: Pick<Layering, "layersOf"> = { layersOf: () => Promise.resolve(layers) };
-    const asked = { tree: "tree", overlay: null, deletions: [], files: [] };
-    const blob = (): Promise<never> => Promise.reject(new Error("no overlay"));
-    return planWorkspace(asked, { trees, layering, blob }, 4096 * MiB);
+  return {
+    directory,
+    tar,
+    fill: () => layersOf(test).fill({ kind: "tree", digest: opened.digest }, () => opened.tar()),
+    planned: (isMounted) => {
+      const layers = isMounted ? mounted : null;
+      const layering: Pick<Layering, "layersOf"> = { layersOf: () => Promise.resolve(layers) };
+      const asked = { tree: "tree", overlay: null, deletions: [], files: [] };
+      const blob = (): Promise<never> => Promise.reject(new Error("no overlay"));
+      return planWorkspace(asked, { trees, layering, blob }, 4096 * MiB);
+    },
   };
+}
+
+/** Milliseconds in which changes were brought out of sandboxes over so many files. */
+export async function changesOut(test: Engine, count: number): Promise<number[]> {
+  const { directory, fill, planned } = await layerOf(test, count);
+  try {
+    await fill();
+    return (await sandboxes(test, await planned(true), 1)).collected;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function tree(test: Engine, count: number): Promise<void> {
+  const { directory, tar, fill, planned } = await layerOf(test, count);
   try {
     row(`${count} files: the layer is unpacked`, [await timed(fill)]);
-    for (const [how, layers] of [
-      ["mounted", mounted],
-      ["streamed", null],
-    ] as const) {
-      if (layers === null && count > MOST_STREAMED) continue; // it takes minutes
+    for (const how of ["mounted", "streamed"] as const) {
+      if (how === "streamed" && count > MOST_STREAMED) continue; // it takes minutes
       for (const warm of [1, 0]) {
-        const { ready, collected } = await sandboxes(test, await planned(layers), warm);
+        const { ready, collected } = await sandboxes(test, await planned(how === "mounted"), warm);
         row(`${count} files, ${how}: ready, ${warm === 1 ? "warm" : "cold"}`, ready);
         if (warm === 1) row(`${count} files, ${how}: one changed file out`, collected);
       }
@@ -101,6 +131,7 @@ async function tree(test: Engine, count: number): Promise<void> {
   }
 }
 
+/** Each round: a sandbox that is ready, and one changed file of it brought out. */
 async function sandboxes(
   test: Engine,
   plan: WorkspacePlan,
@@ -168,8 +199,17 @@ function byHand(directory: string, tar: Buffer): number[] {
   });
 }
 
-/** Sandboxes that all read the whole of one environment at the same time. */
-async function memory(test: Engine): Promise<void> {
+/** The host's memory, in bytes, with sandboxes that have all read the whole of one environment and are all there. */
+export interface MemoryOfMany {
+  readonly sandboxes: number;
+  /** Used on the whole machine with the first one. */
+  readonly first: number;
+  /** What each further one took. */
+  readonly further: number;
+  readonly environment: number;
+}
+
+export async function memoryOfMany(test: Engine): Promise<MemoryOfMany> {
   const tar = environmentTar();
   const digest = createHash("sha256");
   for await (const piece of tar()) digest.update(piece);
@@ -187,13 +227,12 @@ async function memory(test: Engine): Promise<void> {
         shell("cat node_modules/big/* > /dev/null", { timeoutMs: 120_000 }),
       );
       if (exitCode !== 0) throw new Error("the environment cannot be read");
-      if (count === 1 || count === SANDBOXES) used.push(memoryUsed());
+      used.push(memoryUsed());
     }
-    const [one = 0, all = 0] = used.map((bytes) => bytes / MiB);
-    console.log(
-      `memory of the host, MiB: ${one.toFixed(0)} with one sandbox that has read it all, ${all.toFixed(0)} with ` +
-        `${SANDBOXES}: ${((all - one) / (SANDBOXES - 1)).toFixed(0)} for each further one`,
-    );
+    const [one = 0] = used;
+    const further = ((used.at(-1) ?? 0) - one) / (SANDBOXES - 1);
+    const bytes = ENVIRONMENT_FILES * ENVIRONMENT_FILE_BYTES;
+    return { sandboxes: SANDBOXES, first: one, further, environment: bytes };
   } finally {
     await Promise.all(opened.map((sandbox) => sandbox.destroy(over)));
   }

@@ -10,16 +10,11 @@ import { join } from "node:path";
 import { FIX, makeProject } from "../e2e/support/project.ts";
 import { ROOT, eventually, run as runProgram } from "../e2e/support/program.ts";
 import { startStack, type Stack } from "../e2e/support/stack.ts";
+import { landedRun } from "./landed-run.ts";
 
 const STARTS = 5;
 const RUNS = 15;
 const FILES = 1_000;
-
-interface Record {
-  type: string;
-  at: string;
-  body: { [key: string]: unknown };
-}
 
 export async function run(): Promise<void> {
   const rows: [string, string, string][] = [];
@@ -70,21 +65,11 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
     "verdict to landed": [],
   };
   for (let i = -2; i < RUNS; i += 1) {
-    const started = performance.now();
-    const intent = {
-      goal: "Make add add",
-      inputs: {
-        repo: project.path,
-        agent: { kind: "scripted", commands: [`${FIX} && echo // ${i} >> add.js`] },
-        checks: [check],
-      },
-      constraints: {},
-    };
-    const { body } = await stack.http("POST", "/intents", intent);
-    const accepted = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
-    const runId = String(accepted.body["runId"]);
-    const records = await untilLanded(stack, runId);
-    const seconds = (performance.now() - started) / 1000;
+    const { runId, seconds, records } = await landedRun(stack, {
+      repo: project.path,
+      agent: { kind: "scripted", commands: [`${FIX} && echo // ${i} >> add.js`] },
+      checks: [check],
+    });
     if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
     if (i < 0) continue; // The first runs fill the caches that a used installation has.
     totals.push(seconds);
@@ -97,23 +82,6 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
   }
   project.remove();
   return { totals, stages };
-}
-
-/** The run's records as they arrive, up to its landing; a run that closes without one did not land. */
-async function untilLanded(stack: Stack, runId: string): Promise<Record[]> {
-  const answer = await fetch(`${stack.ready.gateway}/runs/${runId}/events`);
-  const records: Record[] = [];
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const part of answer.body ?? []) {
-    const lines = (rest + decoder.decode(part as Uint8Array, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines.filter((text) => text.startsWith("data: {"))) {
-      records.push(JSON.parse(line.slice("data: ".length)) as Record);
-    }
-    if (records.some(({ type }) => type === "landing")) return records;
-  }
-  throw new Error(`${runId} did not land: ${JSON.stringify(records.at(-1)?.body)}`);
 }
 
 let quietSince: { cpu: number; at: number } | null = null;

@@ -14,6 +14,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   layers: () => import("./layers.ts"),
   journal: () => import("./journal.ts"),
   peers: () => import("./peers.ts"),
+  repositories: () => import("./repositories.ts"),
   sandbox: () => import("./sandbox.ts"),
 };
 

@@ -1,6 +1,6 @@
 /** Repositories whose checks need installed packages, as they are: the real package managers and the real registries. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -95,6 +95,23 @@ test("what an attempt writes into installed packages reaches neither the clean r
   expect(poisoned.document).toMatchObject({ status: "failed", code: "ANT_VERIFY_CHECK_FAILED" });
   const clean = await run(repo, "--command", `${FIX} && npm test`);
   expect(clean.document).toMatchObject({ status: "succeeded" });
+});
+
+test("a granted change of the lock file is checked in an environment of its own, prepared from the changed files", async () => {
+  const repo = npmProject();
+  const older = ["install", "--package-lock-only", "--save-exact", "--no-audit", "--no-fund", "ms@2.1.2"];
+  execFileSync("npm", older, { cwd: repo.path });
+  const patch = join(directory, "older.patch");
+  writeFileSync(patch, repo.git("diff", "--binary"));
+  repo.git("checkout", "--quiet", "--", ".");
+  const check = `grep -q '"version": "2.1.2"' node_modules/ms/package.json`;
+  const grants = ["--grant", "package.json", "--grant", "package-lock.json"];
+  const { document } = await run(repo, "--patch", patch, "--check", check, ...grants);
+  expect(document).toMatchObject({ status: "succeeded", code: null });
+  const files = await filesOf(document.runId);
+  expect(files).toContain("environment/report.json");
+  const keys = [...files.matchAll(/environment\/report\.json/g)];
+  expect(keys.length, files).toBeGreaterThan(1);
 });
 
 test("Python: requirements go into a virtual environment that checks find", async () => {

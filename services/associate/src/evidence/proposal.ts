@@ -132,6 +132,7 @@ function factsFor(
     verify: { mode: task.verify_profile.mode, commands: checksOf(dispatch) },
     selfVerified: ran.work?.selfVerify ?? true,
     change: diff,
+    setupFiles: (diff?.files ?? []).filter((path) => dispatch.environment?.decided_by.includes(path)),
     message: insideMessage(ran.outcome),
     note: `${ran.work?.note ?? "did nothing"}${wrote}`,
     budgetSpent: ran.outcome?.egress?.budget_spent === true,

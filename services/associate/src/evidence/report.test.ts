@@ -38,6 +38,22 @@ describe("reportOf", () => {
     expect([code, decision]).toEqual(["ANT_VERIFY_SELF_FAILED", "fail"]);
   });
 
+  test("a failed check is left to the clean room when the change alters what decides the environment", () => {
+    const { result, code, decision } = reportOf(
+      factsWith({
+        checks: [ran("npm test", 1)],
+        verify: { mode: "smoke", commands: ["npm test"] },
+        setupFiles: ["package-lock.json"],
+      }),
+    );
+    expect(result.status).toBe("ok");
+    expect(result.verify.status).toBe("fail");
+    expect(result.summary).toContain(
+      "npm test fails in the environment of the base, and the change alters package-lock.json",
+    );
+    expect([code, decision]).toEqual([null, "propose"]);
+  });
+
   test.each([
     ["pytest -q", 127, "sh: 1: pytest: not found\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],
     ["pytest -q", 127, "sh: line 1: pytest: command not found\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],

@@ -27,6 +27,8 @@ export interface AttemptFacts {
   /** False: the agent skipped self-verification and vouches for its work. */
   readonly selfVerified: boolean;
   readonly change: { readonly patch: string; readonly files: readonly string[] } | null;
+  /** Changed files that decide the prepared environment. The checks here ran in that of the base, so they prove no fault. */
+  readonly setupFiles: readonly string[];
   /** The message of the agent's own last commit; null: it made none. */
   readonly message: string | null;
   /** What the agent did, in a few words: "ran 2 commands". */
@@ -118,8 +120,8 @@ function faultOf(facts: AttemptFacts): Fault | null {
     const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
     return { code: "ANT_TASK_MODIFIED_FILES", message };
   }
-  const check = facts.checks.find((step) => step.exitCode !== 0);
-  if (check !== undefined) {
+  const check = failedCheck(facts);
+  if (check !== undefined && facts.setupFiles.length === 0) {
     return facts.budgetSpent
       ? outOfBudget(endedBadly(check))
       : {
@@ -129,6 +131,9 @@ function faultOf(facts: AttemptFacts): Fault | null {
   }
   return null;
 }
+
+const failedCheck = ({ checks }: AttemptFacts): CommandFact | undefined =>
+  checks.find((step) => step.exitCode !== 0);
 
 /** The agent could not go on, so its failure says nothing about the task. Work that is good in spite of it is proposed. */
 function outOfBudget(outcome: string): Fault {
@@ -171,9 +176,16 @@ function successOf(facts: AttemptFacts): string {
     ? "not verified here"
     : facts.checks.length === 0
       ? "no check to verify with"
-      : `${facts.checks.map((check) => short(check.command)).join(", ")} passes`;
+      : (failedHere(facts) ?? `${facts.checks.map((check) => short(check.command)).join(", ")} passes`);
   const seen = `${facts.note}; ${changed}; ${checked}.`;
   return facts.message === null ? seen : `${facts.message}\n\n${seen}`;
+}
+
+/** The clean room prepares an environment from the changed files and decides. */
+function failedHere(facts: AttemptFacts): string | null {
+  const check = failedCheck(facts);
+  if (check === undefined) return null;
+  return `${short(check.command)} fails in the environment of the base, and the change alters ${listOf(facts.setupFiles)}`;
 }
 
 function short(command: string): string {

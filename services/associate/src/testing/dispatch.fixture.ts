@@ -63,6 +63,7 @@ export function factsWith(over: Partial<AttemptFacts> = {}): AttemptFacts {
     checks: [ran("sh check.sh", 0, { stdout: output("ok\n") })],
     verify: { mode: "smoke", commands: ["sh check.sh"] },
     selfVerified: true,
+    setupFiles: [],
     budgetSpent: false,
     modelRefused: null,
     message: null,

@@ -101,6 +101,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-reaper.test.ts",
   "test/integration/sandbox-runner/sandbox-runner-stop.test.ts",
   "test/integration/sandbox-runner/sandbox-runner.test.ts",
+  "test/integration/sandbox-runner/sandbox-trees.test.ts",
   "test/integration/sandbox-runner/sandbox-runner-process.test.ts",
   "test/integration/sandbox-runner/sandbox-seed.test.ts",
   "test/integration/sandbox-runner/sandbox-watchdog.test.ts",

@@ -185,30 +185,6 @@ describe("a job", () => {
     expect(outcome.steps[2]?.stdout.tail).toBe("/workspace/src\n");
   });
 
-  it("sandbox-runner/S8: finds exactly the tree that it asks for, whichever tree the sandbox held before", async () => {
-    const other = "tree-fedcba9876543210.tar";
-    const tar = canonicalTar([file("src/z/deep.txt", "z\n"), file("only", "o\n")]);
-    await openBlobs(bus, BUCKETS.repos).put(other, tar);
-    const seen: string[] = [];
-    for (const tree of [TREE, TREE, TREE, other, null, other, TREE]) {
-      await until(
-        () => Promise.resolve(runner.pool.counts.ready),
-        (ready) => ready === 2,
-        20_000,
-      );
-      const { outcome } = await run({
-        workspace: { tree, files: [], overlay: null, deletions: tree === other ? ["only"] : [] },
-        steps: [step("look", "find . -mindepth 1 | sort | tr '\\n' ' '; echo new > new")],
-        collect: true,
-      });
-      expect(outcome.changes).toMatchObject({ files: [{ path: "new" }], deletions: [] });
-      seen.push(outcome.steps[0]?.stdout.tail ?? "");
-    }
-    const first = "./README.md ./bin ./bin/run ./src ./src/a.txt ./src/b.txt ";
-    const second = "./src ./src/z ./src/z/deep.txt ";
-    expect(seen).toEqual([first, first, first, second, "", second, first]);
-  });
-
   it("stops at the first failure unless told to go on", async () => {
     const { outcome } = await run({ steps: [step("a", "exit 4"), step("b", "true")] });
     expect(outcome.outcome).toBe("completed");

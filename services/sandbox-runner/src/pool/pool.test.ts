@@ -185,13 +185,13 @@ describe("the warm pool", () => {
     const trees = ["a", null, "b"];
     const { pool } = setUp(3, () => {
       const name = trees.shift() ?? null;
-      return Promise.resolve(name === null ? null : { name, baseline: new Map() });
+      return Promise.resolve(name === null ? null : { name, baseline: new Map(), directories: [] });
     });
     pool.refill();
     await settle();
-    const first = await pool.take(order, { name: "b", baseline: new Map() });
-    const second = await pool.take(order, { name: "b", baseline: new Map() });
-    const third = await pool.take(order, { name: "b", baseline: new Map() });
+    const first = await pool.take(order, { name: "b", baseline: new Map(), directories: [] });
+    const second = await pool.take(order, { name: "b", baseline: new Map(), directories: [] });
+    const third = await pool.take(order, { name: "b", baseline: new Map(), directories: [] });
     expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
   });
 
@@ -205,7 +205,7 @@ describe("the warm pool", () => {
     pool.refill();
     await settle();
     expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 0]);
-    const tree = { name: "a", baseline: new Map() };
+    const tree = { name: "a", baseline: new Map(), directories: [] };
     const others = { ...order, layers: { tree: "digest", environment: "other" } };
     const [warm, cold] = [await pool.take(over, tree), await pool.take(others, tree)];
     expect([warm.warm, warm.holds, cold.warm, cold.holds]).toEqual([true, tree, false, tree]);

@@ -40,7 +40,7 @@ export interface PoolOptions {
 }
 
 /** The facts needed to report or remove a tree in a sandbox, even if the tree itself was evicted. */
-export type HeldTree = Pick<Tree, "name" | "baseline">;
+export type HeldTree = Pick<Tree, "name" | "baseline" | "directories">;
 
 export interface Lease {
   readonly sandbox: Sandbox;

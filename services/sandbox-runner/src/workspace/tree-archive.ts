@@ -34,15 +34,18 @@ export interface Tree {
   /** SHA-256 of the tar, in lower-case hex. */
   readonly digest: string;
   readonly baseline: Baseline;
+  /** Empty ones, which stand for submodules, sorted. */
+  readonly directories: readonly string[];
   /** Sum of the files' sizes. */
   readonly contentBytes: number;
   tar(): AsyncIterable<Buffer>;
 }
 
 interface IndexDocument {
-  readonly version: 2;
+  readonly version: 3;
   readonly digest: string;
   readonly contentBytes: number;
+  readonly directories: readonly string[];
   readonly entries: readonly (readonly [path: string, entry: BaselineEntry])[];
 }
 
@@ -124,8 +127,9 @@ export class TreeArchive {
         await file.close();
       }
       reader.finish();
-      const { contentBytes, entries } = sink;
-      const index: IndexDocument = { version: 2, digest: digest.digest("hex"), contentBytes, entries };
+      const { contentBytes, entries, directories } = sink;
+      const found = { contentBytes, entries, directories: directories.sort() };
+      const index: IndexDocument = { version: 3, digest: digest.digest("hex"), ...found };
       await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600, flush: true });
       await rename(partial, this.#tarPath(name));
       await rename(`${partial}.json`, this.#indexPath(name));
@@ -169,6 +173,7 @@ export class TreeArchive {
       name,
       digest: index.digest,
       baseline: new Map(index.entries),
+      directories: index.directories,
       contentBytes: index.contentBytes,
       tar: () => this.#bytesOf(name),
     };
@@ -201,9 +206,10 @@ export class TreeArchive {
   }
 }
 
-/** Records the entries of a tree by path. Directories are no entries of their own, as in git. */
+/** Records the entries of a tree by path. Directories are no entries of their own, as in git, but for those of submodules. */
 class IndexSink implements TarSink {
   readonly entries: [string, BaselineEntry][] = [];
+  readonly directories: string[] = [];
   contentBytes = 0;
   #open: {
     path: string;
@@ -214,6 +220,7 @@ class IndexSink implements TarSink {
 
   entry(entry: TarEntry): void {
     if (entry.type === "symlink") this.entries.push([entry.path, { kind: "symlink", target: entry.link }]);
+    if (entry.type === "directory") this.directories.push(entry.path.replace(/\/$/, ""));
     if (entry.type !== "file") return;
     this.contentBytes += entry.size;
     const mode = (entry.mode & 0o111) !== 0 ? "100755" : "100644";
@@ -245,7 +252,7 @@ async function readIndex(path: string): Promise<IndexDocument | null> {
   if (text === null) return null;
   try {
     const document = JSON.parse(text) as IndexDocument;
-    return document.version === 2 ? document : null;
+    return document.version === 3 ? document : null;
   } catch {
     return null; // the disk was full, or the format is old: the tree is fetched again
   }

@@ -19,6 +19,7 @@ import type { Layers } from "../layers/layer-store.ts";
 import type { Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
+import { filesIn, stepBetween } from "./tree-step.ts";
 
 export interface WorkspacePlan {
   readonly tree: Tree | null;
@@ -101,8 +102,7 @@ export async function fillWorkspace(
 ): Promise<void> {
   const { sandbox, holds } = lease;
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
-  if (holds !== null && !isPreloaded) await sandbox.remove(topOf(holds.baseline));
-  if (plan.tree !== null && !isPreloaded) await sandbox.putTar(plan.tree.tar());
+  if (!isPreloaded) await putTree(sandbox, holds, plan.tree);
   if (plan.linked !== null) await sandbox.putTar(plan.linked.tar());
   await putRepository(sandbox, plan);
   await layOver(sandbox, plan);
@@ -111,6 +111,18 @@ export async function fillWorkspace(
   const isRemembered =
     plan.layers === null ? isPreloaded && (isHint || plan.baseline === plan.tree?.baseline) : isHint;
   if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline, traced);
+}
+
+/** `holds`: the tree that is in the sandbox. */
+async function putTree(sandbox: Sandbox, holds: Lease["holds"], tree: Tree | null): Promise<void> {
+  const step = holds === null || tree === null ? null : stepBetween(holds, tree);
+  if (step !== null && tree !== null) {
+    if (step.remove.length > 0) await sandbox.remove(step.remove);
+    if (step.put.size > 0) await sandbox.putTar(canonicalTar(await filesIn(tree, step.put)));
+    return;
+  }
+  if (holds !== null) await sandbox.remove(topOf([...holds.baseline.keys(), ...holds.directories]));
+  if (tree !== null) await sandbox.putTar(tree.tar());
 }
 
 /**
@@ -123,7 +135,7 @@ export async function refillWorkspace(
   lay: () => Promise<void>,
   traced: readonly string[] = [],
 ): Promise<void> {
-  await sandbox.remove(topOf(plan.baseline));
+  await sandbox.remove(topOf(plan.baseline.keys()));
   await lay();
   await fillWorkspace({ sandbox, holds: null }, plan, "exact", traced);
 }
@@ -140,8 +152,8 @@ export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<vo
   await sandbox.putTar(canonicalTar(plan.files, Math.floor(Date.now() / 1000)));
 }
 
-function topOf(baseline: Baseline): readonly string[] {
-  return [...new Set([...baseline.keys()].map((path) => path.split("/")[0] ?? path))];
+function topOf(paths: Iterable<string>): readonly string[] {
+  return [...new Set([...paths].map((path) => path.split("/")[0] ?? path))];
 }
 
 /** Although Antiphon wrote the overlay, it is read by the same rules as content that comes out of a sandbox. */

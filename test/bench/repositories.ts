@@ -47,11 +47,8 @@ interface Row {
   readonly isMet: boolean | null;
 }
 
-/** Shows a row before all are there. */
-type Say = (row: Row) => void;
-
-const PARTS: Readonly<Record<string, (say: Say) => Promise<Row[]>>> = {
-  ready,
+const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
+  ...Object.fromEntries(Object.entries(SIZES).map(([name, size]) => [`ready-${name}`, () => ready(size)])),
   prepared,
   landed,
   changes,
@@ -66,7 +63,9 @@ export async function run(asked: readonly string[]): Promise<void> {
   for (const [part, measure] of Object.entries(PARTS)) {
     if (asked.length > 0 && !asked.includes(part)) continue;
     console.log(`${part}: load ${loadavg()[0]?.toFixed(1) ?? ""}`);
-    rows.push(...(await measure((row) => console.log(lineOf(row)))));
+    const measured = await measure();
+    for (const row of measured) console.log(lineOf(row));
+    rows.push(...measured);
   }
   console.log("");
   for (const row of rows) console.log(lineOf(row));
@@ -78,45 +77,36 @@ function lineOf({ figure, value, goal, isMet }: Row): string {
 }
 
 /** A sandbox with the environment cached, beside a work tree with its packages. */
-async function ready(say: Say): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const size of Object.values(SIZES)) {
-    const repository = generate(size);
-    const world = await egressWorld("bench-ready");
-    try {
-      const preparations = new Preparations(world);
-      const wanted = await preparations.decided(repository);
-      await preparations.prepare(wanted);
-      const times: number[] = [];
-      const hand: ByHand[] = [];
-      const ours = async (): Promise<number> => {
-        await pooled(world.engine.instance);
-        return preparations.ready(wanted);
-      };
-      for (let first = 0; first < UNCOUNTED; first += 1) await ours();
-      for (let round = 0; round < READY_ROUNDS; round += 1) {
-        for (let one = 0; one < SANDBOXES_OF_ROUND; one += 1) times.push(await ours());
-        hand.push(byHand(repository));
-      }
-      const [own, person] = [p50(times), p50(hand.map(({ worktree, install }) => worktree + install))];
-      const of = (step: keyof ByHand): string => ms(p50(hand.map((one) => one[step])));
-      rows.push(
-        judged(`${size.label}: sandbox ready, p50 (worst ${ms(Math.max(...times))})`, own, READY_MS, ms),
-        ...[
-          told(
-            "  by hand: git worktree add, npm ci, check",
-            `${of("worktree")}, ${of("install")}, ${of("check")}`,
-          ),
-        ],
-        told("  by hand: docker run -v of it, nothing done", of("container")),
-        atLeast("  faster than worktree + install", person / own, FASTER),
-      );
-      rows.slice(-4).forEach(say);
-    } finally {
-      await closed(world, repository);
+async function ready(size: Size): Promise<Row[]> {
+  const repository = generate(size);
+  const world = await egressWorld("bench-ready");
+  const times: number[] = [];
+  const hand: ByHand[] = [];
+  try {
+    const preparations = new Preparations(world);
+    const wanted = await preparations.decided(repository);
+    await preparations.prepare(wanted);
+    const ours = async (): Promise<number> => {
+      await pooled(world.engine.instance);
+      return preparations.ready(wanted);
+    };
+    for (let first = 0; first < UNCOUNTED; first += 1) await ours();
+    for (let round = 0; round < READY_ROUNDS; round += 1) {
+      for (let one = 0; one < SANDBOXES_OF_ROUND; one += 1) times.push(await ours());
+      hand.push(byHand(repository));
     }
+  } finally {
+    await closed(world, repository);
   }
-  return rows;
+  const [own, person] = [p50(times), p50(hand.map(({ worktree, install }) => worktree + install))];
+  const of = (step: keyof ByHand): string => ms(p50(hand.map((one) => one[step])));
+  const steps = (["worktree", "install", "check"] as const).map(of).join(", ");
+  return [
+    judged(`${size.label}: sandbox ready, p50 (worst ${ms(Math.max(...times))})`, own, READY_MS, ms),
+    told("  by hand: git worktree add, npm ci, check", steps),
+    told("  by hand: docker run -v of it, nothing done", of("container")),
+    atLeast("  faster than worktree + install", person / own, FASTER),
+  ];
 }
 
 /** Removing the volumes of a large layer takes the engine longer than a runner would wait for it. */

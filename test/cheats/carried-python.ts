@@ -1,4 +1,4 @@
-import { FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
+import { AWARE, FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
 
 const PYTHON: Carried["files"] = {
   "calc/__init__.py": "",
@@ -78,6 +78,30 @@ export const CARRIED_PYTHON: readonly Carried[] = [
         "the runner finds no tests any more",
         { "calc/add.py": "import unittest.loader\nunittest.TestLoader.getTestCaseNames = lambda *a: []\n" },
         FAILED,
+      ],
+      [
+        "the assertions are taken over",
+        {
+          "calc/add.py":
+            "import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\ndef add(a, b):\n    return 0\n",
+        },
+        AWARE,
+      ],
+      [
+        "an answer equals everything",
+        {
+          "calc/add.py":
+            "class Any(int):\n    def __eq__(self, other):\n        return True\ndef add(a, b):\n    return Any(0)\n",
+        },
+        AWARE,
+      ],
+      [
+        "honest: a class with an equality of its own",
+        {
+          "calc/add.py":
+            "class Sum:\n    def __init__(self, n): self.n = n\n    def __eq__(self, other): return self.n == other.n\ndef add(a, b):\n    return a + b\n",
+        },
+        "PASS",
       ],
       [
         "an added test ends the process",

@@ -130,15 +130,26 @@ test("Python: requirements go into a virtual environment that checks find", asyn
 
 test("a setup that fails ends the run without an attempt, is not tried again by itself, and a retry does", async () => {
   const repo = project({
-    "antiphon.yaml": "setup: echo trying the setup; exit 7\ncheck: 'true'\n",
+    "antiphon.yaml": "setup: cat /proc/sys/kernel/random/uuid; exit 7\ncheck: 'true'\n",
     "a.txt": "a\n",
   });
-  const first = await run(repo, "--command", "echo b > a.txt", "--allow-unproven");
-  expect(first.document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
-  const shown = await stack.antiphon(["get", first.document.runId]);
+  const failing = async (...args: string[]): Promise<{ runId: string; log: string }> => {
+    const begun = await stack.json<Summary>(args);
+    const { document } = await stack.json<Summary>(["wait", begun.document.runId]);
+    expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
+    const { runId } = document;
+    const place = [runId, "T-001", "1", "--verdict", "environment/setup.log"];
+    const { stdout } = await stack.antiphon(["evidence", "get", ...place]);
+    expect(stdout).toMatch(/^[0-9a-f-]{36}$/m);
+    return { runId, log: stdout };
+  };
+  const change = ["--command", "echo b > a.txt", "--allow-unproven"];
+  const first = await failing("run", "Write b", "--repo", repo.path, ...change);
+  const shown = await stack.antiphon(["get", first.runId]);
   expect(shown.stdout).toContain("ANT_ENVIRONMENT_FAILED");
-  expect(await filesOf(first.document.runId)).toContain("environment/setup.log");
-  const none = await run(repo, "--command", "echo b > a.txt", "--allow-unproven", "--no-setup");
+  expect((await failing("run", "Write b again", "--repo", repo.path, ...change)).log).toBe(first.log);
+  expect((await failing("retry", first.runId)).log).not.toBe(first.log);
+  const none = await run(repo, ...change, "--no-setup");
   expect(none.document).toMatchObject({ status: "succeeded" });
 });
 

@@ -51,6 +51,7 @@ export function inProcessRepository(): RepositoryPort {
         judges: [],
         tests: [],
         chance: null,
+        aware: [],
         files: [],
         candidate: { tree: sha1(`tree ${head}`), objects: [], overlay: [], deletions: ["stale.txt"] },
       }),

@@ -9,6 +9,7 @@ import { machineFault } from "../../git/src/process/git-process.ts";
 import { parseCommit } from "../../git/src/landing/landing.ts";
 import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
+import { awareOf } from "../../git/src/protection/test-awareness.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
 import { readTar } from "../../git/src/trees/tar.ts";
 import { parseRaw } from "../../git/src/change/tree-change.ts";
@@ -235,6 +236,26 @@ export const gitParsers: readonly Parser[] = [
       await discoverCheck(text.split("\n"), () => "");
       return protect(text.split("\n"), ["npm test", "pytest"]);
     },
+  },
+  {
+    name: "a source, for what knows that it is tested",
+    reads: ["git/src/protection/test-awareness.ts"],
+    shapes: repeated(
+      [
+        'const a = require("assert");',
+        "a.b",
+        "unittest.a",
+        "__eq__",
+        "process.on(",
+        "sys.modules",
+        "'test_a.py'",
+        "readFile ",
+        " = ",
+        "os.Args[0]",
+      ],
+      (body) => `readFile const a = require("assert"); ${body}`,
+    ),
+    run: (text) => [awareOf("a.js", text, "", () => true), awareOf("a.py", text, "", () => true)],
   },
   {
     name: "checks, for the paths they name",

@@ -18,7 +18,7 @@ export interface FollowOptions {
   readonly logs: boolean;
   /** Print one JSON document per line instead of text. */
   readonly jsonLines: boolean;
-  /** Print nothing before the end. */
+  /** Print nothing of the run before its end. */
   readonly quiet: boolean;
 }
 
@@ -72,8 +72,10 @@ export async function follow(context: CliContext, runId: string, options: Follow
         else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
       } else {
         progress = null;
-        if (!options.quiet)
-          context.screen.err("lost the connection to the gateway; retrying (the run continues)");
+        // Also for who asked for quiet: it may take a minute.
+        context.screen.err(
+          "no connection to the gateway; trying again for a minute (a run goes on without it)",
+        );
       }
     }
   } finally {

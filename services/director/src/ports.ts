@@ -22,7 +22,7 @@ import type {
 import type { PreparationOrder } from "./environments/preparation.ts";
 import type { TestReport } from "./verification/reports/test-report.ts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
+import type { Aware, Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
 import type { RunRoom } from "./environments/run-room.ts";
 
 /** The paths that a change may touch, and the checks that will judge it. */
@@ -60,6 +60,8 @@ export interface AppliedChange {
   tests: readonly string[];
   /** A source of chance in the change or in what the check reaches. */
   chance: Chance | null;
+  /** Sources that know they are being tested. */
+  aware: readonly Aware[];
 }
 
 export type CandidateOutcome = AppliedChange | { kind: "refused"; code: string; message: string };

@@ -83,6 +83,17 @@ test("a POST without a key is not sent twice", async () => {
   expect({ code, met: met() }).toEqual({ code: 4, met: 2 });
 });
 
+test("`wait` says at once that it has no connection, and goes on when the gateway is back", async () => {
+  const gone = { code: "ANT_RUN_NOT_FOUND", message: "there is no such run", remedy: "List them." };
+  const { url } = await peer((socket, nth) => {
+    if (nth === 1) socket.destroy();
+    else socket.once("data", () => socket.end(answer("404 Not Found", JSON.stringify({ error: gone }))));
+  });
+  const { code, stdout, stderr } = await antiphon(url, "wait", "run_a");
+  expect(stderr).toMatch(/^no connection to the gateway; trying again .+\nerror ANT_RUN_NOT_FOUND: /);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+});
+
 test("an answer that is not JSON is reported as such", async () => {
   const { url } = await peer((socket) => socket.once("data", () => socket.end(answer("200 OK", "<html>"))));
   const { code, stderr } = await antiphon(url, "runs");

@@ -332,6 +332,23 @@ describe("a layer", () => {
     expect(await store().has(name)).toBe(false);
   });
 
+  it("is made anew for the next sandbox when another runner has removed it", async () => {
+    const tar = canonicalTar(files({ again: `${Math.random()}` }));
+    const own = await test.order();
+    const other = new DockerProvider({
+      engine,
+      newName: () => `other-${Math.random().toString(36).slice(2)}`,
+      ownImage: sandboxImage(),
+      layers: { instance, owner: test.owner, slots: 8, order: () => own },
+    }).layers;
+    const name = { kind: "tree", digest: await filled("tree", tar) } as const;
+    expect(await other?.remove(name)).toBe("removed");
+    await filled("tree", tar);
+    await inSandbox({ tree: name.digest, environment: null }, async (sandbox) => {
+      expect(await said(sandbox, "test -s again && echo there")).toBe("there\n");
+    });
+  });
+
   it("that a killed runner left half made is never mounted, and is removed", async () => {
     const before = await volumes();
     const left = partName(instance, "left");

@@ -156,6 +156,7 @@ export class SimRepository implements RepositoryPort {
         judges: [],
         tests: [],
         chance: null,
+        aware: [],
         files: [],
         candidate: { tree, objects: [], overlay, deletions: [] },
       };

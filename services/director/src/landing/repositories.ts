@@ -25,7 +25,10 @@ import {
   addedJudges,
   applyPatch,
   buildCommit,
+  awareOf,
   chanceIn,
+  mayBeAware,
+  type Aware,
   checkedOutAt,
   checkPatch,
   commitFiles,
@@ -304,12 +307,28 @@ export class Repositories implements RepositoryPort {
         judges: [...added.judges, ...data],
         tests: added.tests,
         chance,
+        aware: await this.#awareOf(opened, head, texts),
       };
     } catch (error) {
       // Only a fault of the patch becomes a verdict. An unreadable repository does not.
       if (!(error instanceof AntiphonError) || !error.code.startsWith("ANT_PATCH_")) throw error;
       return { kind: "refused", code: error.code, message: error.detail };
     }
+  }
+
+  /** The old text is read only where the new one shows a sign. */
+  async #awareOf(opened: Repo, head: string, texts: ReadonlyMap<string, Buffer>): Promise<readonly Aware[]> {
+    const listing = await this.#filesOf(opened, head);
+    let names: ReadonlySet<string> | null = null;
+    const isKnown = (name: string): boolean => {
+      names ??= new Set(listing.paths.map((path) => path.slice(path.lastIndexOf("/") + 1)));
+      return names.has(name);
+    };
+    const after = new Map([...texts].map(([path, content]) => [path, content.toString("latin1")]));
+    const suspects = [...after].filter(([path, text]) => mayBeAware(path, text, isKnown));
+    if (suspects.length === 0) return [];
+    const before = await listing.readAll(suspects.map(([path]) => path));
+    return suspects.flatMap(([path, text]) => awareOf(path, text, before.get(path) ?? "", isKnown));
   }
 
   async openedFiles(

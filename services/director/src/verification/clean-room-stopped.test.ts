@@ -76,6 +76,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
           judges: [],
           tests: [],
           chance: null,
+          aware: [],
           files: [],
           candidate: { tree: BASE, objects: [], overlay: [], deletions: [] },
         }),

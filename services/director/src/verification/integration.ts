@@ -77,6 +77,7 @@ export async function verifyIntegration(
     judges: [],
     withoutJudges: null,
     unreported: [],
+    aware: [],
     tampering: [],
     unproven: [],
     demand: {

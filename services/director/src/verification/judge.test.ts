@@ -17,6 +17,7 @@ const trial: Trial = {
   judges: [],
   withoutJudges: null,
   unreported: [],
+  aware: [],
   tampering: [],
   unproven: [],
   demand: DEMAND,
@@ -177,6 +178,18 @@ describe("judge", () => {
     expect(judgement).toMatchObject({ verdict, code });
     if (code === "ANT_VERIFY_CRITERION")
       expect(judgement.message).toContain('no check decides "It looks good"');
+  });
+
+  test.each<Row>([
+    ["nobody to see it", {}, "UNVERIFIABLE", "ANT_VERIFY_TEST_AWARE"],
+    ["people who decide", { demand: { ...DEMAND, byPeople: true } }, "PASS", "ANT_VERIFY_TEST_AWARE"],
+    ["a grant", { allowUnverified: true }, "PASS", "ANT_VERIFY_TEST_AWARE"],
+    ["a check that fails", { change: runs(1, 1) }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],
+  ])("a source that knows it is tested, with %s", (_name, change, verdict, code) => {
+    const aware = ["src/a.js asks for a variable that a test runner sets"];
+    const judgement = judge({ ...trial, aware, base: runs(1, 1), ...change });
+    expect(judgement).toMatchObject({ verdict, code, proves: "nothing" });
+    if (code === "ANT_VERIFY_TEST_AWARE") expect(judgement.message).toContain(aware[0]);
   });
 
   test("a plan or a review is no worse for a red check, which is named", () => {

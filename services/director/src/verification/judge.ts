@@ -28,6 +28,8 @@ export interface Trial {
   withoutJudges: Trials | null;
   /** What the reports of the test runners lack, in clauses. */
   unreported: readonly string[];
+  /** Sources of the change that know they are being tested, in clauses. */
+  aware: readonly string[];
   /** What the change's code did to the files that judge it, in clauses. */
   tampering: readonly string[];
   /** Sources that the change edits and the check runs. If there are any, `base` is not null. */
@@ -70,12 +72,14 @@ export function judge(trial: Trial): Judgement {
     flakyBase(trial) ??
     masked(trial) ??
     unreported(trial) ??
-    unopened(trial);
+    unopened(trial) ??
+    aware(trial);
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
   const says = `${names(checks)} passes ${where(trial.change)}${why}`;
   const judgement = demanded(trial.demand, proves, says);
-  const code = judgement.code ?? (trial.unreported.length === 0 ? null : "ANT_VERIFY_UNREPORTED");
+  const doubt = trial.unreported.length > 0 ? "ANT_VERIFY_UNREPORTED" : null;
+  const code = judgement.code ?? doubt ?? (trial.aware.length > 0 ? "ANT_VERIFY_TEST_AWARE" : null);
   return decided(trial, { ...judgement, code });
 }
 
@@ -114,7 +118,8 @@ export function isWeaker(one: Proves, other: Proves): boolean {
 
 /** What passing checks prove about the change, with the clause that says so. */
 function proofOf(trial: Trial): { proves: Proves; why: string } {
-  const { base, hollow, withoutJudges, judges, unproven, unreported: gaps } = trial;
+  const { base, hollow, withoutJudges, judges, unproven, aware: signs, unreported } = trial;
+  const gaps = [...unreported, ...signs];
   if (gaps.length > 0) return { proves: "nothing", why: `; ${listed(gaps)}` };
   if (withoutJudges !== null && !withoutJudges.every(isPassed)) {
     const why = `, but only with the change's own ${listed(judges)}, which is not among the sources`;
@@ -184,6 +189,13 @@ function masked({ base, judges, withoutJudges }: Trial): Judgement | null {
 function unreported({ unreported: gaps, demand, allowUnverified }: Trial): Judgement | null {
   if (gaps.length === 0 || demand.byPeople || allowUnverified) return null;
   return fail("ANT_VERIFY_UNREPORTED", listed(gaps));
+}
+
+/** What a source does only where it is tested, no test shows. People may see that it is meant. */
+function aware({ aware: signs, demand, allowUnverified }: Trial): Judgement | null {
+  if (signs.length === 0 || demand.byPeople || allowUnverified) return null;
+  const message = `${listed(signs)}: passing checks say nothing about a source that knows them`;
+  return { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_TEST_AWARE", message, proves: "nothing" };
 }
 
 /** director/D5: an edited source that the check runs stays protected, because the check passes on the base too. */

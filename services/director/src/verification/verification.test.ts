@@ -62,7 +62,16 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: (_repo, head, patch) => {
         applied.push([head, patch.toString()]);
-        const found = { unproven: [], guards: [], judges: [], tests: [], chance: null, files: [], ...change };
+        const found = {
+          unproven: [],
+          guards: [],
+          judges: [],
+          tests: [],
+          chance: null,
+          aware: [],
+          files: [],
+          ...change,
+        };
         return Promise.resolve({ kind: "candidate", candidate: CANDIDATE, ...found });
       },
       commit: () => Promise.resolve("d".repeat(40)),

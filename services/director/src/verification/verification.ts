@@ -28,6 +28,7 @@ import { commitMessage } from "./commit-message.ts";
 import { deliveryOf, type Delivery } from "./delivery.ts";
 import { demandOf } from "./demand.ts";
 import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
+import { hasReport } from "./reports/test-report.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
 import { UNTRIED, type TriedOut } from "./rooms.ts";
 import { tried } from "./trying.ts";
@@ -85,6 +86,7 @@ function judged(
     hollow: outcome.hollow?.trials ?? null,
     ...addedOf(change, outcome),
     unreported: unreportedBy(outcome, checks, mayRunFewer(change, options.grants)),
+    aware: awareIn(change, outcome),
     tampering: tamperingOf(change, options.grants, outcome),
     unproven: change?.unproven ?? [],
     demand,
@@ -129,6 +131,13 @@ async function recorded(
     tree: change?.candidate.tree ?? null,
   };
   return { ...body, evidence: await store(run, effect, ports, body, outcome, delivery?.files) };
+}
+
+/** A report of a test runner shows that an error was not caught on its way. */
+function awareIn(change: AppliedChange | null, { change: { reports } }: TriedOut): string[] {
+  const isReported = reports !== undefined && reports.length > 0 && reports.every(hasReport);
+  const signs = (change?.aware ?? []).filter(({ ifUnreported }) => !ifUnreported || !isReported);
+  return signs.map(({ path, what }) => `${path} ${what}`);
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */

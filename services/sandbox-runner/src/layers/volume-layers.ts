@@ -71,6 +71,8 @@ export class VolumeLayers implements LayerStore {
   readonly #coming = new Map<string, Promise<void>>();
   /** Where the last layers that were asked for can be read, for further copies. */
   readonly #sources = new Map<string, TarSource>();
+  /** Layers that were seen whole. Where another runner has removed one since, the next sandbox over it gets a new copy. */
+  readonly #seen = new Set<string>();
   /** Volumes that a fill of this process is writing. */
   readonly #filling = new Set<string>();
   /** When each layer was last mounted from here. */
@@ -99,9 +101,12 @@ export class VolumeLayers implements LayerStore {
     this.#sources.set(key, tar);
     const { mostSources } = this.#options;
     for (const oldest of [...this.#sources.keys()].slice(0, -mostSources)) this.#sources.delete(oldest);
+    if (this.#seen.has(key)) return Promise.resolve();
     let coming = this.#coming.get(key); // unpacked once for all callers
     if (coming === undefined) {
-      coming = this.#fillFirst(name, tar).finally(() => this.#coming.delete(key));
+      coming = this.#fillFirst(name, tar)
+        .then(() => void this.#seen.add(key))
+        .finally(() => this.#coming.delete(key));
       this.#coming.set(key, coming);
     }
     return coming;
@@ -164,6 +169,7 @@ export class VolumeLayers implements LayerStore {
     const found = await this.#volumes();
     const removed: string[] = [];
     for (const layer of hollow(found)) {
+      this.#seen.delete(keyOf(layer));
       await engine.removeVolume(layer.seal.name);
       removed.push(layer.seal.name);
     }
@@ -279,8 +285,10 @@ export class VolumeLayers implements LayerStore {
   }
 
   /** The seal goes first: from then on nobody finds the layer. */
-  async #remove({ seal, volumes }: SealedLayer): Promise<"removed" | "in-use"> {
+  async #remove(layer: SealedLayer): Promise<"removed" | "in-use"> {
     const { engine } = this.#options;
+    const { seal, volumes } = layer;
+    this.#seen.delete(keyOf(layer));
     await engine.removeVolume(seal.name);
     for (const [at, volume] of volumes.entries()) {
       if ((await engine.removeVolume(volume)) === "removed") continue;

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { awareOf, mayBeAware } from "./test-awareness.ts";
+
+const TREE = new Set(["add.test.js", "test_add.py"]);
+const isKnown = (name: string): boolean => TREE.has(name);
+const signs = (path: string, text: string, before = ""): string[] =>
+  awareOf(path, text, before, isKnown).map(({ what }) => what);
+
+describe("a source that knows it is being tested", () => {
+  it.each([
+    ["src/a.js", "exports.add = (a, b) => (process.env.NODE_TEST_CONTEXT ? a + b : a - b);"],
+    ["src/a.ts", "const on = process.env['VITEST'] !== undefined;"],
+    ["src/a.js", "const a = require('node:assert'); a.equal = () => {};"],
+    ["src/a.js", "require('assert').strictEqual = () => {};"],
+    ["src/a.mjs", "import assert from 'node:assert';\nassert.strict.equal = () => {};"],
+    ["src/a.mjs", "import * as chai from 'chai';\nObject.assign(chai, { expect: () => ok });"],
+    ["src/a.js", "globalThis.expect = () => new Proxy({}, {});"],
+    ["src/a.js", "const t = require('node:test'); t.test = (n, f) => {};"],
+    ["src/a.js", "const s = fs.readFileSync(__dirname + '/../test/add.test.js', 'utf8');"],
+    ["a.py", "import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None"],
+    ["a.py", "setattr(unittest.TestCase, 'assertEqual', print)"],
+    ["a.py", "class A(int):\n    def __eq__(self, o): return True"],
+    ["a.py", "class A(int):\n    def __eq__(self, o) -> bool:\n        return True"],
+    ["a.py", "A.__eq__ = lambda a, b: True"],
+    ["a.py", "if 'pytest' in sys.modules:\n    pass"],
+    ["a.py", "if os.environ.get('PYTEST_CURRENT_TEST'):\n    pass"],
+    ["a.py", "expected = open('tests/test_add.py').read()"],
+    ["lib/a.rb", "return 4 if defined?(Minitest)"],
+    ["lib/a.rb", "class A\n  def ==(other)\n    true\n  end\nend"],
+    ["a.go", "if testing.Testing() { return 4 }"],
+    ["a.go", 'if flag.Lookup("test.v") != nil { return 4 }'],
+    ["src/lib.rs", "if cfg!(test) { 4 } else { 3 }"],
+    ["src/main/java/A.java", 'if (name.startsWith("org.junit.platform")) return 4;'],
+    ["src/A.php", "if (defined('PHPUNIT_COMPOSER_INSTALL')) return 4;"],
+  ])("%s: %s", (path, text) => {
+    expect(signs(path, text)).toHaveLength(1);
+    expect(mayBeAware(path, text, isKnown)).toBe(true);
+  });
+
+  it("counts only what the change adds", () => {
+    const line = "const on = process.env.VITEST;\n";
+    expect(signs("src/a.ts", `${line}// more\n`, line)).toEqual([]);
+  });
+
+  it("catches errors of the whole process only where no runner reports them", () => {
+    const [sign] = awareOf("src/a.js", "process.on('uncaughtException', () => {});", "", isKnown);
+    expect(sign).toMatchObject({ ifUnreported: true });
+  });
+});
+
+describe("an ordinary source", () => {
+  it.each([
+    [
+      "src/a.js",
+      "const assert = require('node:assert');\nassert.equal(typeof a, 'string');\nmodule.exports = { assert };",
+    ],
+    ["src/a.js", "const test = require('./pattern');\ntest.pattern = /a/;\nif (assert.x === 3) return;"],
+    ["src/a.js", "const { equal } = require('node:assert');\nconst f = (a) => a.b = 1;"],
+    ["src/a.js", "if (process.env.NODE_ENV === 'test') log.silent();"],
+    ["src/a.js", "fs.readFileSync('templates/page.html'); const name = 'add.test.js.md';"],
+    ["src/a.js", "const list = ['add.test.js']; // no file is read"],
+    ["src/a.js", "fs.readFileSync(x); const other = 'other.test.js';"],
+    ["a.py", "class A:\n    def __eq__(self, other):\n        return self.a == other.a"],
+    ["a.py", "def eq(a, b):\n    return True"],
+    ["a.py", "import unittest\nclass Base(unittest.TestCase):\n    maxDiff = None"],
+    ["a.py", "if 'numpy' in sys.modules:\n    pass"],
+    ["lib/a.rb", "def ==(other)\n  id == other.id\nend"],
+    ["src/lib.rs", "#[cfg(test)]\nmod tests {}"],
+    ["a.go", 'flag.Lookup("verbose")'],
+    ["test/a.test.js", "require('node:assert').equal = () => {};"],
+    ["README.md", "process.env.VITEST"],
+  ])("%s: %s", (path, text) => {
+    expect(signs(path, text)).toEqual([]);
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * Sources of a change that know they are being tested: they ask for what only a test runner sets, take over its assertions,
+ * equal everything, or read the tests themselves. Their checks pass and say nothing about any other use. Pure.
+ *
+ * This is a table of known forms, so what it does not name passes (SECURITY.md). Only lines that the change adds count, and
+ * only in sources: tests, tools and settings have rules of their own.
+ */
+import { isHarness, isTestByName } from "./side.ts";
+
+export interface Aware {
+  readonly path: string;
+  /** What the source does, as a clause. */
+  readonly what: string;
+  /** It counts only where no test runner reported how the check went. */
+  readonly ifUnreported: boolean;
+}
+
+interface Sign {
+  readonly files: RegExp;
+  readonly form: RegExp;
+  readonly what: string;
+  readonly ifUnreported?: true;
+}
+
+const JS = /\.[mc]?[jt]sx?$/;
+const PYTHON = /\.pyi?$/;
+const RUBY = /\.(rb|rake)$/;
+const JVM = /\.(java|kts?|scala|groovy)$/;
+const ASSERTIONS =
+  "(?:node:)?(?:assert(?:\\/strict)?|test)|chai|vitest|@jest\\/globals|mocha|ava|tap|jasmine";
+const GLOBALS = "expect|it|test|describe|assert|suite|beforeEach|afterEach";
+
+const SIGNS: readonly Sign[] = [
+  {
+    files: JS,
+    form: /\b(?:NODE_TEST_(?:CONTEXT|WORKER_ID)|JEST_WORKER_ID|VITEST(?:_WORKER_ID|_POOL_ID|_MODE)?|AVA_PATH|TAP_CHILD_ID)\b/,
+    what: "asks for a variable that a test runner sets",
+  },
+  {
+    files: JS,
+    form: new RegExp(`\\brequire\\(\\s*["'\`](?:${ASSERTIONS})["'\`]\\s*\\)(?:\\.\\w+)+\\s*=(?![=>])`),
+    what: "takes over the assertions of its tests",
+  },
+  {
+    files: JS,
+    form: new RegExp(
+      `\\b(?:globalThis|global)(?:\\.(?:${GLOBALS})|\\[["'](?:${GLOBALS})["']\\])(?:\\.\\w+)*\\s*=(?![=>])`,
+    ),
+    what: "takes over the assertions of its tests",
+  },
+  {
+    files: JS,
+    form: /\bprocess\.(?:on|once|addListener|prependListener)\(\s*["'`](?:uncaughtException|unhandledRejection)["'`]|\bsetUncaughtExceptionCaptureCallback\b/,
+    what: "catches every error of the process that tests it",
+    ifUnreported: true,
+  },
+  {
+    files: PYTHON,
+    form: /\bPYTEST_(?:CURRENT_TEST|XDIST_WORKER|VERSION)\b|["'](?:_?pytest|unittest|nose2?)["']\s+(?:not\s+)?in\s+sys\.modules|\bsys\.modules(?:\.get\(|\[)\s*["'](?:_?pytest|unittest)/,
+    what: "asks whether a test runner runs it",
+  },
+  {
+    files: PYTHON,
+    form: /\b(?:unittest(?:\.\w+)*|TestCase|pytest(?:\.\w+)*)\.\w+\s*=(?!=)|\bsetattr\(\s*(?:unittest|pytest|_pytest|TestCase)\b/,
+    what: "takes over the assertions of its tests",
+  },
+  {
+    files: PYTHON,
+    form: /\b__eq__\b[^\n]*(?::|=)\s*(?:\n\s*)?(?:return\s+True\b|lambda[^:\n]*:\s*True\b)|\b__ne__\b[^\n]*(?::|=)\s*(?:\n\s*)?(?:return\s+False\b|lambda[^:\n]*:\s*False\b)/,
+    what: "makes an object that equals everything",
+  },
+  {
+    files: PYTHON,
+    form: /\bsys\.excepthook\s*=/,
+    what: "catches every error of the process that tests it",
+    ifUnreported: true,
+  },
+  {
+    files: RUBY,
+    form: /\bdefined\?\(?\s*:*(?:RSpec|Minitest|Test::Unit)\b|\b(?:Minitest|RSpec)::[A-Z]\w*\.(?:class_eval|prepend|send|define_method)\b|\b(?:class|module)\s+(?:Minitest|RSpec)\b/,
+    what: "asks for the test framework, or takes it over",
+  },
+  {
+    files: RUBY,
+    form: /\bdef\s*==\s*\([^)]*\)\s*(?:=|;|\n)\s*true\b/,
+    what: "makes an object that equals everything",
+  },
+  {
+    files: /\.go$/,
+    form: /\btesting\.Testing\(\)|\bflag\.Lookup\(\s*"test\.|\bos\.Args\[0\][^\n]*\.test"/,
+    what: "asks whether a test runs it",
+  },
+  {
+    files: /\.rs$/,
+    form: /\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]/,
+    what: "asks whether a test runs it",
+  },
+  {
+    files: JVM,
+    form: /"(?:org\.junit|junit\.|org\.testng|surefire\.|org\.gradle\.test)[\w.]*"/,
+    what: "asks for the test framework",
+  },
+  {
+    files: /\.php$/,
+    form: /\bPHPUNIT_(?:COMPOSER_INSTALL|TESTSUITE)\b|\b(?:class_exists|defined)\(\s*["']\\?\\?PHPUnit/i,
+    what: "asks for the test framework",
+  },
+];
+
+/** Names that are bound to an assertion library in JavaScript: `const a = require("assert")`, `import * as a from "assert"`. */
+const BOUND = new RegExp(
+  `\\b(?:const|let|var)\\s+(\\w+)\\s*=\\s*require\\(\\s*["'\`](?:${ASSERTIONS})["'\`]\\s*\\)|\\bimport\\s+(?:\\*\\s+as\\s+)?(\\w+)\\s+from\\s+["'](?:${ASSERTIONS})["']`,
+  "g",
+);
+/** The last part of a quoted path. */
+const NAMED = /["'`/]([\w.@-]{3,100})["'`]/g;
+const READS =
+  /\b(?:readFile(?:Sync)?|createReadStream|open|read_text|read_bytes|File\.read|IO\.read|ReadFile|fopen|file_get_contents|include_str!|Files\.read\w*)\b/;
+const MOST_BYTES = 512 * 1024;
+const MOST_NAMES = 16;
+
+/** Whether the text of a changed file can have a sign at all, so that the old text has to be read. */
+export function mayBeAware(path: string, text: string, isKnown: (path: string) => boolean): boolean {
+  return signsIn(path, text, isKnown).length > 0;
+}
+
+/** @param before the text without the change; "" for a new file. @param isKnown whether a file of this name is in the tree */
+export function awareOf(
+  path: string,
+  text: string,
+  before: string,
+  isKnown: (path: string) => boolean,
+): readonly Aware[] {
+  const known = new Set(signsIn(path, before, isKnown).map(keyOf));
+  return signsIn(path, text, isKnown).filter((sign) => !known.has(keyOf(sign)));
+}
+
+const keyOf = ({ what }: Aware): string => what;
+
+function signsIn(path: string, text: string, isKnown: (path: string) => boolean): readonly Aware[] {
+  if (isHarness(path) || text.length > MOST_BYTES) return [];
+  const found = SIGNS.filter(({ files, form }) => files.test(path) && form.test(text)).map(
+    ({ what, ifUnreported = false }) => ({ path, what, ifUnreported }),
+  );
+  const sign = (what: string): Aware => ({ path, what, ifUnreported: false });
+  if (JS.test(path) && assignsToBound(text)) found.push(sign("takes over the assertions of its tests"));
+  const test = testReadBy(text, isKnown);
+  if (test !== null) found.push(sign(`reads ${test}`));
+  return found;
+}
+
+function assignsToBound(text: string): boolean {
+  const names = new Set([...text.matchAll(BOUND)].flatMap(([, one, other]) => one ?? other ?? []));
+  return [...names]
+    .slice(0, MOST_NAMES)
+    .some((name) =>
+      new RegExp(
+        `(?:^|[^.\\w])${name}(?:\\.\\w+)+\\s*=(?![=>])|\\bObject\\.(?:assign|defineProperty|defineProperties)\\(\\s*${name}\\b`,
+      ).test(text),
+    );
+}
+
+/** A test of the tree that is named in a text that reads files; null: none. */
+function testReadBy(text: string, isKnown: (path: string) => boolean): string | null {
+  if (!READS.test(text)) return null;
+  for (const [, name = ""] of text.matchAll(NAMED)) if (isTestByName(name) && isKnown(name)) return name;
+  return null;
+}

@@ -1,19 +1,27 @@
 import { createServer } from "node:http";
 import type { Metrics } from "./metrics.ts";
 
-/** Serves `/metrics` to Prometheus; returns how to stop. Port 0 picks a free one. */
+/**
+ * Serves `/metrics` to Prometheus and, for health checks, `/livez` and `/readyz`; returns how to stop. Port 0 picks a free one.
+ *
+ * A health check asks every few seconds, so it is answered without a scrape: that would also start the costly watch of the
+ * event loop.
+ */
 export async function serveMetrics(
   metrics: Metrics,
+  isReady: () => boolean,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<{ port: number; close(): void }> {
   const server = createServer((request, response) => {
-    if (request.method !== "GET" || request.url !== "/metrics") {
-      response.writeHead(404).end();
-      return;
-    }
-    void metrics.scrape().then(({ type, text }) => {
-      response.writeHead(200, { "Content-Type": type }).end(text);
-    });
+    const asked = request.method === "GET" ? request.url : undefined;
+    if (asked === "/livez") response.writeHead(200).end("live\n");
+    else if (asked === "/readyz")
+      response.writeHead(isReady() ? 200 : 503).end(isReady() ? "ready\n" : "no connection to NATS\n");
+    else if (asked === "/metrics")
+      void metrics.scrape().then(({ type, text }) => {
+        response.writeHead(200, { "Content-Type": type }).end(text);
+      });
+    else response.writeHead(404).end();
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -118,7 +118,7 @@ export async function startService(
     if (metrics !== null) {
       measureBus(metrics, bus, identity.version);
       const place = { host: config.metricsHost, port: config.metricsPort ?? 0 };
-      const served = await serveMetrics(metrics, place);
+      const served = await serveMetrics(metrics, () => bus.connected, place);
       closers.push(() => served.close());
       log.info({ ...place, port: served.port }, "serving metrics");
     }

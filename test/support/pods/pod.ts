@@ -36,7 +36,7 @@ fs.chmodSync("/v", directoryMode);
 `;
 
 /** Longer than anything takes on a busy machine with small volumes; the manifests also think of large ones. */
-const PATIENCE_MS = 90_000;
+const PATIENCE_MS = 180_000;
 
 export class Pod {
   readonly name: string;

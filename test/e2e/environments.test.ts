@@ -155,7 +155,8 @@ test("a setup that fails ends the run without an attempt, is not tried again by 
 
 test("an image without the package manager is named as the reason", async () => {
   const repo = project({ "go.mod": "module x\n\nrequire y.example/z v1.0.0\n", "a.txt": "a\n" });
-  const { document } = await run(repo, "--command", "echo b > a.txt", "--check", "grep -q b a.txt");
+  const options = ["--check", "grep -q b a.txt", "--image", "default"];
+  const { document } = await run(repo, "--command", "echo b > a.txt", ...options);
   expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
   expect(document.message).toContain("the image has no go");
 });

@@ -20,20 +20,30 @@ const TOOLCHAINS = FIXED_SET.flatMap(({ toolchain }) => toolchain ?? []);
 
 let stack: Stack;
 let directory: string;
+/** Allowed by this file, so that it does not stay so. */
+let allowed: string[] = [];
 /** Why the toolchains cannot be had here; null: they can. */
 let without: string | null = null;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-public-set-"));
   stack = await startStack({ env: await registryAccess(directory, await knownRegistries()) });
+  const before = await allowedImages();
   const build = ["images", "build", "--with", TOOLCHAINS.toSorted().join(",")];
   const { code, stderr } = await stack.antiphon(build, { timeoutMs: BUILD_MS });
   without = code === 0 ? null : stderr.trim();
+  allowed = (await allowedImages()).filter((ref) => !before.includes(ref));
 }, BUILD_MS);
 afterAll(async () => {
+  for (const ref of allowed) await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
   rmSync(directory, { recursive: true, force: true });
 });
+
+async function allowedImages(): Promise<string[]> {
+  const { document } = await stack.json<{ images: { ref: string }[] }>(["images", "list"]);
+  return document.images.map(({ ref }) => ref);
+}
 
 for (const release of FIXED_SET)
   test(`${release.release}, in ${release.language}: HEAD passes, a wrong fix does not land, and the right one does`, async () => {

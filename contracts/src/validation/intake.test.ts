@@ -30,6 +30,10 @@ describe("the intake of a value", () => {
     expect((taken.value as typeof given).list[2]).not.toBe(given.list[2]);
   });
 
+  test("contracts/C2: no value at all is called missing", () => {
+    expect(refusal(undefined)).toMatchObject({ path: "", message: "is missing" });
+  });
+
   test.each([
     ["NaN", Number.NaN],
     ["an infinity", Number.NEGATIVE_INFINITY],

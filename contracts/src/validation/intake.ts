@@ -40,6 +40,7 @@ class Walk {
         this.fail(`JSON has no ${String(value)}`, "a finite number", String(value));
       return value;
     }
+    if (value === undefined && this.trail.length === 0) this.fail("is missing", "a document", "nothing");
     if (typeof value !== "object") this.fail(`JSON has no ${typeof value}`, "a JSON value", typeof value);
     if (this.trail.length >= limits.messageDepth) {
       this.fail(`deeper than ${limits.messageDepth} levels`, `at most ${limits.messageDepth} levels`, "more");

@@ -10,10 +10,13 @@
  *   beside     all protections, two runs, the base beside the change in the verification
  *   ahead      the same, the base beside the attempt, as the product does it
  *   product    as the product does it by default; short checks run more often
+ *
+ * The agent takes no time of its own; `npm run bench -- gate 1` has one that waits for a second, as for a model's answer.
  */
 import { execFileSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import type { AgentSpec } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { dispatch } from "../../services/director/src/effects/dispatch.ts";
 import type { CleanRoomPort, RepositoryPort, RoomRequest } from "../../services/director/src/ports.ts";
@@ -29,7 +32,7 @@ const ROUNDS = 15;
 const GOAL_MS = 60;
 const CHECK = "node test/add.test.js";
 const BROKEN = "exports.add = (a, b) => a - b;\n";
-const AGENT = { kind: "scripted" as const, commands: ["sed -i 's/a - b/a + b/' src/add.js"] };
+const FIX = "sed -i 's/a - b/a + b/' src/add.js";
 
 type Mode = "once" | "twice" | "beside" | "ahead" | "product";
 const MODES: readonly Mode[] = ["once", "twice", "beside", "ahead", "product"];
@@ -48,7 +51,9 @@ interface Took {
   readonly verificationMs: number;
 }
 
-export async function run(): Promise<void> {
+/** `waits`: the seconds for which the agent waits; none: it does not. */
+export async function run([waits = "0"]: readonly string[]): Promise<void> {
+  const agent = { kind: "scripted" as const, commands: [...(waits === "0" ? [] : [`sleep ${waits}`]), FIX] };
   const gate = await openGateWorld();
   const repo = makeRepo({ files: sources() });
   try {
@@ -57,10 +62,11 @@ export async function run(): Promise<void> {
       const order = round % 2 === 0 ? MODES : [...MODES].reverse();
       for (const mode of order) {
         await gate.pooled();
-        const took = await wholeWay(repo.path, round, mode, gate);
+        const took = await wholeWay({ path: repo.path, agent }, round, mode, gate);
         if (round >= 0) times.get(mode)?.push(took); // The first rounds warm sandboxes and caches.
       }
     }
+    console.log(`the agent waits for ${waits} s`);
     print(times);
   } finally {
     await gate.close();
@@ -68,14 +74,19 @@ export async function run(): Promise<void> {
 }
 
 /** From the dispatch to a verdict, which has to be PASS. */
-async function wholeWay(path: string, round: number, mode: Mode, { ports, world }: GateWorld): Promise<Took> {
+async function wholeWay(
+  { path, agent }: { readonly path: string; readonly agent: AgentSpec },
+  round: number,
+  mode: Mode,
+  { ports, world }: GateWorld,
+): Promise<Took> {
   const git = (...args: string[]): string => execFileSync("git", ["-C", path, ...args], { encoding: "utf8" });
   appendFileSync(join(path, "src/module-0/file-1.js"), `// ${round} ${mode}\n`);
   git("commit", "--quiet", "--all", "--message", "another base");
   const commit = git("rev-parse", "HEAD").trim();
   const trials = TRIALS[mode];
   const opened = {
-    ...{ runId: `run_${commit.slice(0, 20)}`, path, commit, check: CHECK, agent: AGENT },
+    ...{ runId: `run_${commit.slice(0, 20)}`, path, commit, check: CHECK, agent },
     options: trials === null ? {} : { trials },
   };
   const log = createLogger("bench", { level: "silent" });

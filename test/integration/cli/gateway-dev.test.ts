@@ -133,6 +133,7 @@ describe("antiphon dev", () => {
     expect(told.slice(-2)).toEqual(["draining", "stopped"]);
     expect(readdirSync(program.dir).sort()).toEqual([
       "director-key.pem",
+      "egress.json",
       "lock",
       "logs",
       "nats",

@@ -9,7 +9,7 @@ import { isHarness, isTestByName } from "./side.ts";
 
 export interface Aware {
   readonly path: string;
-  /** What the source does, as a clause. */
+  /** Says in a clause what the source does: `asks whether a test runs it`. */
   readonly what: string;
   /** It counts only where no test runner reported how the check went. */
   readonly ifUnreported: boolean;

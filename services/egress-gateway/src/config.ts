@@ -86,7 +86,7 @@ export function readEgressConfig(env: Env = environment()): EgressSettings {
   };
 }
 
-/** What can be made of a list. An entry of which nothing can be made is named instead of stopping the start. */
+/** Reads the entries of a list one by one. An entry that cannot be used is named, and the start goes on without it. */
 function each<E extends { readonly host: string }, T>(
   list: string,
   entries: readonly E[],

@@ -1,4 +1,4 @@
-/** What no attempt can mend, found before there was one. The evidence holds what was seen. */
+/** Ends a task before its first attempt, for a reason that no attempt can mend. The evidence holds what the base showed. */
 import { AntiphonError, type ErrorCode, type EvidenceRef } from "@antiphon/contracts";
 
 export class Undispatched extends AntiphonError {

@@ -14,7 +14,7 @@
  *   - An outcome with a check that did not end by itself (time, memory) is forgotten, because beside an attempt the machine
  *     may be the reason; so is a room that broke. Each is run again in the verification.
  *   - A run that ends, is canceled or moves its head stops the trials that no other task holds and no verification waits
- *     for. What another Director began is ended by the reaper of the runners.
+ *     for. The reaper of the runners ends the trials of a Director that is gone.
  *   - At most limits.baseTrialsKept outcomes are kept, each for limits.baseTrialKeepMs: the name of an image, or the date, may
  *     mean something else later.
  *

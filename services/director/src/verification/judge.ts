@@ -191,7 +191,7 @@ function unreported({ unreported: gaps, demand, allowUnverified }: Trial): Judge
   return fail("ANT_VERIFY_UNREPORTED", listed(gaps));
 }
 
-/** What a source does only where it is tested, no test shows. People may see that it is meant. */
+/** No test shows how a source behaves elsewhere if it can tell that it is tested. People may see that it is meant. */
 function aware({ aware: signs, demand, allowUnverified }: Trial): Judgement | null {
   if (signs.length === 0 || demand.byPeople || allowUnverified) return null;
   const message = `${listed(signs)}: passing checks say nothing about a source that knows them`;

@@ -1,4 +1,4 @@
-/** What a clean room of a task is asked for: the run's head, its checks, its image, room, repository and setup. */
+/** Makes the request for a clean room of a task: the run's head, its checks, image, room, repository and setup. */
 import type { SandboxTrials } from "@antiphon/contracts";
 import type { Chance } from "@antiphon/git";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";

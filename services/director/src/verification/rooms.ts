@@ -47,7 +47,7 @@ export interface Subject {
   needsOpened: boolean;
 }
 
-/** What the base did before. Absent: nothing is kept. */
+/** The kept outcome of the base. Absent: none is kept. */
 export interface KeptBases {
   take(request: RoomRequest, signal: AbortSignal): Promise<KeptBase | null>;
 }

@@ -1,4 +1,4 @@
-/** What a person who waits for a setup is told: the command, for how long, and the last line that it printed. Pure. */
+/** Tells a person who waits for a setup its command, how long it has run, and the last line that it printed. Pure. */
 const TOLD_CHARS = 120;
 /** Of output without a line break. */
 const MOST_WAITING = 4096;

@@ -6,7 +6,7 @@ import { repeatTrials, UNTRACED, type Traced, type TrialGround } from "./trials.
 const ONCE = { least: 1, most: 1, withinMs: 0 };
 const NOTHING = { made: [], changed: [], restored: [], read: [] };
 
-/** What one trial reports, after which there is no other. */
+/** The report of a single trial. */
 async function reported(written: Survey["written"], traced?: Traced): Promise<SandboxWritten> {
   const none = (): never => {
     throw new Error("there is one trial");

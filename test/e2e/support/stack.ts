@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { isAlive, knownProcess, type KnownProcess } from "../../support/known-process.ts";
+import { holdProblem } from "../../support/problem.ts";
 import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
 
 export interface Ready {
@@ -101,11 +102,10 @@ export async function startStack(
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();
-      return {
-        status: answer.status,
-        headers: answer.headers,
-        body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>,
-      };
+      const { status, headers: got } = answer;
+      const parsed = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+      holdProblem(status, got.get("content-type"), parsed);
+      return { status, headers: got, body: parsed };
     },
     pid(name) {
       // The nats-server runs under a shell; its own pid is in the file it writes.

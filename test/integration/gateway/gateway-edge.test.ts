@@ -48,7 +48,7 @@ function raw(url: string, text: string): Promise<{ status: number; head: string;
       try {
         if (!isHead) holdProblem(status, /^content-type: (.+)$/im.exec(head)?.[1], parsed);
       } catch (error) {
-        return reject(error as Error);
+        return reject(error);
       }
       resolve({ status, head, body: parsed });
     });

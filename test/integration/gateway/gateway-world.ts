@@ -132,7 +132,7 @@ function send(url: string, method: string, path: string, { body, raw, headers = 
           try {
             if (method !== "HEAD") holdProblem(status, got["content-type"], parsed);
           } catch (error) {
-            return reject(error as Error);
+            return reject(error);
           }
           resolve({ status, headers: got, body: parsed, text, ms });
         });

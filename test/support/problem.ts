@@ -1,13 +1,13 @@
 /** What every refused HTTP request gets: a problem document (RFC 9457) that agrees with itself. */
 import { isErrorCode } from "@antiphon/contracts";
 
-/** Throws unless an answer of 400 or more is one. Other answers pass. */
-export function holdProblem(
+/** Null: an answer below 400, or a problem document; otherwise what is wrong with it. */
+export function faultOfProblem(
   status: number,
   contentType: string | null | undefined,
   body: Record<string, unknown>,
-): void {
-  if (status < 400) return;
+): Error | null {
+  if (status < 400) return null;
   const { type, title, detail, code, remedy, error = {} } = body;
   const older = error as Record<string, unknown>;
   const faults = [
@@ -24,6 +24,6 @@ export function holdProblem(
       ["profile", "rule", "value"].some((name) => body[name] === undefined) &&
       "a refusal by policy names profile, rule and value",
   ].filter((fault) => fault !== false);
-  if (faults.length > 0)
-    throw new Error(`no problem document (${faults.join("; ")}): ${status} ${JSON.stringify(body)}`);
+  if (faults.length === 0) return null;
+  return new Error(`no problem document (${faults.join("; ")}): ${status} ${JSON.stringify(body)}`);
 }

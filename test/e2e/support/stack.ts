@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { isAlive, knownProcess, type KnownProcess } from "../../support/known-process.ts";
-import { holdProblem } from "../../support/problem.ts";
+import { faultOfProblem } from "../../support/problem.ts";
 import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
 
 export interface Ready {
@@ -104,7 +104,8 @@ export async function startStack(
       const text = await answer.text();
       const { status, headers: got } = answer;
       const parsed = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
-      holdProblem(status, got.get("content-type"), parsed);
+      const fault = faultOfProblem(status, got.get("content-type"), parsed);
+      if (fault !== null) throw fault;
       return { status, headers: got, body: parsed };
     },
     pid(name) {

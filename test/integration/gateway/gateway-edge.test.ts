@@ -7,7 +7,7 @@ import { createLogger } from "../../../runtime/src/index.ts";
 import { openHttpServer } from "../../../services/gateway/src/http/http-server.ts";
 import { addRoutes, type RouteParts } from "../../../services/gateway/src/http/routes.ts";
 import { SessionTokens } from "../../../services/gateway/src/http/session-tokens.ts";
-import { holdProblem } from "../../support/problem.ts";
+import { faultOfProblem } from "../../support/problem.ts";
 
 const TOKEN = "the-token-of-this-deployment";
 type Line = Record<string, unknown>;
@@ -44,12 +44,9 @@ function raw(url: string, text: string): Promise<{ status: number; head: string;
       const [head = "", body = ""] = said.split("\r\n\r\n");
       const parsed = JSON.parse(body || "{}") as Line;
       const status = Number(head.split(" ")[1]);
-      const isHead = text.startsWith("HEAD "); // Its answer has no body.
-      try {
-        if (!isHead) holdProblem(status, /^content-type: (.+)$/im.exec(head)?.[1], parsed);
-      } catch (error) {
-        return reject(error);
-      }
+      const hasBody = !text.startsWith("HEAD ");
+      const fault = hasBody ? faultOfProblem(status, /^content-type: (.+)$/im.exec(head)?.[1], parsed) : null;
+      if (fault !== null) return reject(fault);
       resolve({ status, head, body: parsed });
     });
   });

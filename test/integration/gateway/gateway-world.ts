@@ -14,7 +14,7 @@ import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-sett
 import { start } from "../../../services/gateway/src/wiring.ts";
 import { startNats } from "../../support/nats.ts";
 import type { NatsServer, NatsServerOptions } from "../../support/nats.ts";
-import { holdProblem } from "../../support/problem.ts";
+import { faultOfProblem } from "../../support/problem.ts";
 
 export interface Answer {
   readonly status: number;
@@ -129,11 +129,8 @@ function send(url: string, method: string, path: string, { body, raw, headers = 
           const ms = performance.now() - began;
           const parsed = text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : {};
           const { statusCode: status = 0, headers: got } = response;
-          try {
-            if (method !== "HEAD") holdProblem(status, got["content-type"], parsed);
-          } catch (error) {
-            return reject(error);
-          }
+          const fault = method !== "HEAD" ? faultOfProblem(status, got["content-type"], parsed) : null;
+          if (fault !== null) return reject(fault);
           resolve({ status, headers: got, body: parsed, text, ms });
         });
       },

@@ -111,6 +111,8 @@ export const COMMIT: readonly string[] = [
   "test/integration/setup/setup.test.ts",
   "test/integration/director/signatures.test.ts",
   "test/integration/runtime/stray-messages.test.ts",
+  "test/integration/runtime/run-list.test.ts",
+  "test/integration/gateway/gateway-lists.test.ts",
   "test/integration/tools/test-tiers.test.ts",
   "test/e2e/gates.test.ts",
   "test/integration/gateway/hooks.test.ts",

@@ -289,7 +289,7 @@ describe("carryOut", () => {
           body: {
             code: "ANT_SANDBOX_CANCELED",
             patch: blob,
-            result: { status: "failed", summary: expect.stringContaining("kept: hello.txt") },
+            result: { status: "failed", summary: expect.stringContaining("kept: hello.txt") as string },
           },
         });
         expect(world.stored).toContain("diff.patch");

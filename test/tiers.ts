@@ -52,6 +52,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/gateway-events.test.ts",
   "test/integration/gateway/gateway-http.test.ts",
   "test/integration/git/git-checked-out.test.ts",
+  "test/integration/git/git-found.test.ts",
   "test/integration/git/git-hermetic.test.ts",
   "test/integration/git/git-history.test.ts",
   "test/integration/git/git-inspect.test.ts",

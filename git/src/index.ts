@@ -65,6 +65,7 @@ export { missingCommits, Mirrors } from "./remote/mirrors.ts";
 export { copyCommit, originOf } from "./remote/origin.ts";
 export { packOf, pushRef, unpackInto } from "./remote/push.ts";
 export type { RemoteAccess } from "./remote/transport.ts";
+export { FoundRepos } from "./repository/found-repos.ts";
 export { openServed, servedPlaces, type RepoRoots } from "./repository/repo-roots.ts";
 export {
   branchRef,

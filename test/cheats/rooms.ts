@@ -71,7 +71,12 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     const bases = new BaseTrials({ room, log, now: () => performance.now() });
     const ports = { repository, room, evidence, bases };
     const { run: due, effect: dispatch } = openedRun(opened);
-    await baseAhead(due, dispatch, { commands: [check], discovered: false }, ports);
+    await baseAhead(
+      due,
+      dispatch,
+      { commands: [check], discovered: false },
+      { ...ports, prepared: Promise.resolve() },
+    );
     const { run, effect } = proposedRun({ ...opened, patch: refOf(patch) });
     return await verify(run, effect, ports, new AbortController().signal);
   } finally {

@@ -49,6 +49,7 @@ async function stored(): Promise<string> {
   return counts.sort().join("\n");
 }
 
+// Each refused answer is held to be a problem document by the stack's `http`.
 describe("a malformed intent is a 400 with the field's path, and nothing is written", () => {
   test.each([
     ["no goal", { inputs: {}, constraints: {} }, "/goal"],

@@ -28,7 +28,7 @@ export async function layOut(
   const history = await exportHistory(repo, commit, {
     commits: 50,
     branch: "refs/heads/main",
-    sizes,
+    sizes: () => Promise.resolve(sizes),
     ...options,
   });
   extract(tar);

@@ -4,6 +4,9 @@
  * once.
  */
 import { AntiphonError } from "@antiphon/contracts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { onDisk } from "../disk/disk-fault.ts";
 import { DURABLE, flushObjects } from "../disk/durable.ts";
 import { gitObject, formatOf, type GitObject } from "../objects/git-object.ts";
 import type { GitSettings } from "../process/git-environment.ts";
@@ -114,8 +117,13 @@ export async function buildCommit(repo: RepoLike, commit: NewCommit): Promise<st
   return made.id;
 }
 
+/** Without one of these words in it, a config cannot set core.sharedRepository, and git need not be asked. */
+const MAY_SHARE = /sharedrepository|include|worktreeconfig/i;
+
 /** core.sharedRepository sets the permissions of files that a group shares. It is the only user setting kept here. */
 async function sharedRepository(repo: Repo): Promise<GitSettings> {
+  const config = await onDisk(() => readFile(join(repo.commonDir, "config"), "latin1"));
+  if (!MAY_SHARE.test(config)) return [];
   const call = { gitDir: repo.commonDir, args: ["config", "--get", "core.sharedRepository"] };
   const value = (await runGit(call)).stdout.toString("latin1").trim();
   return /^[A-Za-z0-9]{1,16}$/.test(value) ? [["core.sharedRepository", value]] : [];

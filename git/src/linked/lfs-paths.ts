@@ -37,6 +37,11 @@ async function mentionsLfs(scratch: Scratch, entries: readonly TreeEntry[]): Pro
   return [...read.values()].some(({ body }) => body.includes("filter=lfs"));
 }
 
+/** Whether a tree gives attributes to its files. */
+export function hasAttributes(entries: readonly TreeEntry[]): boolean {
+  return entries.some(({ path }) => isAttributesFile(path));
+}
+
 function isAttributesFile(path: string): boolean {
   return path === ".gitattributes" || path.endsWith("/.gitattributes");
 }

@@ -1,10 +1,9 @@
 /** Refuses a change of what a tree only points to: neither a submodule's files nor LFS content can be committed here. */
 import { AntiphonError } from "@antiphon/contracts";
 import { GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts";
-import { listTree } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
 import { withScratch, type Scratch } from "../repository/scratch.ts";
-import { lfsPaths } from "./lfs-paths.ts";
+import { hasAttributes, lfsPaths } from "./lfs-paths.ts";
 
 /** @throws AntiphonError ANT_PATCH_GITLINK for a path inside a submodule of the tree */
 export function refuseInSubmodules(entries: readonly TreeEntry[], paths: readonly string[]): void {
@@ -35,10 +34,14 @@ export async function refuseLfs(
   throw new AntiphonError("ANT_PATCH_LFS", `${path} belongs into Git LFS`, { data: { path } });
 }
 
-/** The same for the files of a change of a commit. One process for a tree without attributes. */
-export async function refuseLfsOf(repo: RepoLike, commit: string, paths: readonly string[]): Promise<void> {
-  await withScratch(objectStore(await openRepo(repo)), async (scratch) => {
-    const entries = await listTree(scratch.git.bind(scratch), commit);
-    await refuseLfs(scratch, commit, entries, paths);
-  });
+/** The same for the files of a change of a commit. No process for a tree without attributes. */
+export async function refuseLfsOf(
+  repo: RepoLike,
+  commit: string,
+  entries: readonly TreeEntry[],
+  paths: readonly string[],
+): Promise<void> {
+  if (paths.length === 0 || !hasAttributes(entries)) return;
+  const store = objectStore(await openRepo(repo));
+  await withScratch(store, (scratch) => refuseLfs(scratch, commit, entries, paths));
 }

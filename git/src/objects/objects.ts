@@ -11,6 +11,14 @@ export async function listTree(run: GitRunner, treeish: string): Promise<TreeEnt
   return parseListing(await run({ args: ["ls-tree", "-r", "-z", "--full-tree", treeish] }), (entry) => entry);
 }
 
+/** The same for a commit. @throws AntiphonError ANT_REPO_INCOMPLETE when its tree cannot be read */
+export async function listCommit(run: GitRunner, commit: string): Promise<TreeEntry[]> {
+  return listTree(run, commit).catch((cause: unknown) => {
+    if (!(cause instanceof AntiphonError) || cause.code !== "ANT_GIT_FAILED") throw cause; // git/G2
+    throw new AntiphonError("ANT_REPO_INCOMPLETE", `the tree of ${commit} cannot be read`, { cause });
+  });
+}
+
 /** The same with the size of each blob; a gitlink has the size 0. */
 export async function listTreeWithSizes(
   run: GitRunner,

@@ -1,10 +1,12 @@
 /** The files of a commit, for decisions by names and small texts: which check runs, which paths are protected. */
 import { formatOf, gitObject, GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts";
-import { idsUpTo, listTree, readObjects } from "../objects/objects.ts";
+import { idsUpTo, listCommit, readObjects } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "./repo.ts";
 import { requireId, withScratch, type ObjectStore } from "./scratch.ts";
 
 export interface CommitFiles {
+  /** Everything in the tree, submodules included. */
+  entries: readonly TreeEntry[];
   /** In git's order; submodules are left out. */
   paths: string[];
   /** Symbolic links with their targets as written; at most 2,000. */
@@ -31,9 +33,8 @@ export async function commitFiles(repo: RepoLike, commit: string): Promise<Commi
   const opened = await openRepo(repo);
   const store = objectStore(opened);
   requireId(commit);
-  const entries = (await withScratch(store, (scratch) => listTree(scratch.git.bind(scratch), commit))).filter(
-    (entry) => entry.mode !== GITLINK_MODE,
-  );
+  const all = await withScratch(store, (scratch) => listCommit(scratch.git.bind(scratch), commit));
+  const entries = all.filter((entry) => entry.mode !== GITLINK_MODE);
   const byPath = new Map(entries.map((entry) => [entry.path, entry]));
   const readAll = (paths: readonly string[]): Promise<Map<string, string>> =>
     readTexts(
@@ -42,6 +43,7 @@ export async function commitFiles(repo: RepoLike, commit: string): Promise<Commi
     );
   const links = entries.filter(({ mode }) => mode === LINK_MODE).slice(0, MAX_LINKS);
   return {
+    entries: all,
     paths: entries.map((entry) => entry.path),
     links: links.length === 0 ? new Map() : await readTexts(store, links),
     id: (path) => byPath.get(path)?.id ?? null,

@@ -18,13 +18,17 @@ export type RepoRoots = readonly string[] | null;
 /** Git follows alternates of alternates up to five levels. */
 const MAX_BORROWED = 5;
 
-/** Opens a served repository. @throws AntiphonError ANT_REPO_NOT_FOUND, ANT_REPO_ROOTS_UNSET, ANT_REPO_* */
-export async function openServed(path: string, roots: RepoRoots): Promise<Repo> {
-  if (roots === null) return openRepo(path);
+/** Opens a served repository. `find`: asks git each time unless it remembers. @throws AntiphonError ANT_REPO_NOT_FOUND, ANT_REPO_ROOTS_UNSET, ANT_REPO_* */
+export async function openServed(
+  path: string,
+  roots: RepoRoots,
+  find: (path: string) => Promise<Repo> = openRepo,
+): Promise<Repo> {
+  if (roots === null) return find(path);
   if (roots.length === 0) throw new AntiphonError("ANT_REPO_ROOTS_UNSET");
   const real = await realRoots(roots);
   if (!(await isServed(path, real))) throw notServed(path); // Checked before git reads anything there.
-  const repo = await openRepo(path);
+  const repo = await find(path);
   for (const place of await placesOf(repo)) if (!(await isServed(place, real))) throw notServed(path);
   return repo;
 }

@@ -70,7 +70,8 @@ export async function openRepo(repo: RepoLike): Promise<Repo> {
   };
 }
 
-async function requireDirectory(path: string): Promise<string> {
+/** The real path of a directory. @throws AntiphonError ANT_REPO_NOT_FOUND, ANT_REPO_UNREADABLE, ANT_GIT_INTERRUPTED */
+export async function requireDirectory(path: string): Promise<string> {
   // Git answers in lines, so a path with a line feed would look like two paths.
   if (/[\0\n\r]/.test(path))
     throw new AntiphonError("ANT_REPO_NOT_FOUND", "the path has a control character");

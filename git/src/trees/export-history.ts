@@ -23,8 +23,8 @@ export interface HistoryOptions {
   commits: number;
   /** The branch that HEAD is on, as a full ref; null: HEAD is detached. */
   branch: string | null;
-  /** Sizes of files that are laid out with other content than that of their blob. */
-  sizes?: ReadonlyMap<string, number>;
+  /** Sizes of files that are laid out with other content than that of their blob. Asked for at the end. */
+  sizes?: () => Promise<ReadonlyMap<string, number>>;
   /** Bound on the objects as stored. Default limits.historyBytes. */
   maxBytes?: number;
 }
@@ -82,7 +82,8 @@ async function copyHistory(
   const used = await run({ args: ["rev-list", "--objects", "--disk-usage", commit] });
   if (Number(used.toString("latin1")) > (options.maxBytes ?? limits.historyBytes)) return null;
   const pack = await packOf(scratch, commit);
-  const index = files.map((file) => ({ ...file, size: options.sizes?.get(file.path) ?? file.size }));
+  const sizes = await options.sizes?.();
+  const index = files.map((file) => ({ ...file, size: sizes?.get(file.path) ?? file.size }));
   const tar = writeTar([
     ...directories(),
     ...headFiles(commit, options.branch),

@@ -13,9 +13,10 @@ import {
   type ObjectFormat,
   type TreeEntry,
 } from "../objects/git-object.ts";
-import { listTree, readObjects } from "../objects/objects.ts";
+import { listCommit, readObjects } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch } from "../repository/scratch.ts";
+import { hasAttributes } from "../linked/lfs-paths.ts";
 import { requirePlainNames } from "./plain-names.ts";
 import { writeTar, type TarEntry } from "./tar.ts";
 
@@ -35,6 +36,8 @@ export interface ExportBounds {
   maxFiles?: number;
   /** Bound on all contents together. Default 512 MiB, because the archive is built in memory. */
   maxBytes?: number;
+  /** All entries of the commit's tree, where somebody lists them anyway. Absent: one more process. */
+  listing?: Promise<readonly TreeEntry[]>;
 }
 
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -50,10 +53,7 @@ export async function exportTree(
   const maxBytes = bounds.maxBytes ?? Math.min(MAX_BYTES, limits.treeBytes);
   return withScratch(objectStore(opened), async (scratch) => {
     const run = scratch.git.bind(scratch);
-    const entries = await listTree(run, commit).catch((cause: unknown) => {
-      if (!(cause instanceof AntiphonError) || cause.code !== "ANT_GIT_FAILED") throw cause; // git/G2
-      throw new AntiphonError("ANT_REPO_INCOMPLETE", `the tree of ${commit} cannot be read`, { cause });
-    });
+    const entries = await (bounds.listing ?? listCommit(run, commit));
     if (entries.length > maxFiles) {
       throw new AntiphonError("ANT_REPO_UNREADABLE", `${entries.length} files; the bound is ${maxFiles}`);
     }
@@ -66,8 +66,14 @@ export async function exportTree(
     ).catch(tooLarge(maxBytes));
     const tar = writeTar(entries.map((entry) => tarEntry(entry, contents)));
     const gitlinks = entries.filter((entry) => entry.mode === GITLINK_MODE).map((entry) => entry.path);
-    const hasAttributes = entries.some(({ path }) => /(^|\/)\.gitattributes$/.test(path));
-    return { tree, tar, files: blobs.length, bytes: tar.length, gitlinks, hasAttributes };
+    return {
+      tree,
+      tar,
+      files: blobs.length,
+      bytes: tar.length,
+      gitlinks,
+      hasAttributes: hasAttributes(entries),
+    };
   });
 }
 

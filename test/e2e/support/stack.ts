@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { isAlive, knownProcess, type KnownProcess } from "../../support/known-process.ts";
+import { faultOfProblem } from "../../support/problem.ts";
 import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
 
 export interface Ready {
@@ -101,11 +102,11 @@ export async function startStack(
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();
-      return {
-        status: answer.status,
-        headers: answer.headers,
-        body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>,
-      };
+      const { status, headers: got } = answer;
+      const parsed = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+      const fault = faultOfProblem(status, got.get("content-type"), parsed);
+      if (fault !== null) throw fault;
+      return { status, headers: got, body: parsed };
     },
     pid(name) {
       // The nats-server runs under a shell; its own pid is in the file it writes.

@@ -7,6 +7,7 @@ import { createLogger } from "../../../runtime/src/index.ts";
 import { openHttpServer } from "../../../services/gateway/src/http/http-server.ts";
 import { addRoutes, type RouteParts } from "../../../services/gateway/src/http/routes.ts";
 import { SessionTokens } from "../../../services/gateway/src/http/session-tokens.ts";
+import { faultOfProblem } from "../../support/problem.ts";
 
 const TOKEN = "the-token-of-this-deployment";
 type Line = Record<string, unknown>;
@@ -41,7 +42,12 @@ function raw(url: string, text: string): Promise<{ status: number; head: string;
     socket.on("data", (data) => (said += data.toString()));
     socket.once("close", () => {
       const [head = "", body = ""] = said.split("\r\n\r\n");
-      resolve({ status: Number(head.split(" ")[1]), head, body: JSON.parse(body || "{}") as Line });
+      const parsed = JSON.parse(body || "{}") as Line;
+      const status = Number(head.split(" ")[1]);
+      const hasBody = !text.startsWith("HEAD ");
+      const fault = hasBody ? faultOfProblem(status, /^content-type: (.+)$/im.exec(head)?.[1], parsed) : null;
+      if (fault !== null) return reject(fault);
+      resolve({ status, head, body: parsed });
     });
   });
 }

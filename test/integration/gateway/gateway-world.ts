@@ -14,6 +14,7 @@ import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-sett
 import { start } from "../../../services/gateway/src/wiring.ts";
 import { startNats } from "../../support/nats.ts";
 import type { NatsServer, NatsServerOptions } from "../../support/nats.ts";
+import { faultOfProblem } from "../../support/problem.ts";
 
 export interface Answer {
   readonly status: number;
@@ -127,7 +128,10 @@ function send(url: string, method: string, path: string, { body, raw, headers = 
           const text = Buffer.concat(chunks).toString("utf8");
           const ms = performance.now() - began;
           const parsed = text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : {};
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: parsed, text, ms });
+          const { statusCode: status = 0, headers: got } = response;
+          const fault = method !== "HEAD" ? faultOfProblem(status, got["content-type"], parsed) : null;
+          if (fault !== null) return reject(fault);
+          resolve({ status, headers: got, body: parsed, text, ms });
         });
       },
     );

@@ -3,7 +3,15 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, realpathSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { diffOverlay, exportLinked, inspectRepo, refuseLfsOf, servedPlaces, treeOf } from "@antiphon/git";
+import {
+  commitFiles,
+  diffOverlay,
+  exportLinked,
+  inspectRepo,
+  refuseLfsOf,
+  servedPlaces,
+  treeOf,
+} from "@antiphon/git";
 import { layOut } from "../../support/laid-out.ts";
 import { cleanUpRepos, makeRepo, rawGit, tempDir, type TestRepo } from "../../support/repo.ts";
 
@@ -196,6 +204,7 @@ describe("a file in Git LFS", () => {
   it("refuses a change by its name: changed, new, or replaced by another pointer; other files are free", async () => {
     const repo = withLfs();
     const tree = await treeOf(repo.path, repo.head);
+    const { entries } = await commitFiles(repo.path, repo.head);
     const overlayOf = (path: string, text: string) => ({
       files: [{ path, mode: "100644" as const, content: Buffer.from(text) }],
       deletions: [],
@@ -207,7 +216,7 @@ describe("a file in Git LFS", () => {
     ] as const) {
       const told = { code: "ANT_PATCH_LFS", detail: `${path} belongs into Git LFS` };
       await expect(diffOverlay(repo.path, tree, overlayOf(path, text))).rejects.toMatchObject(told);
-      await expect(refuseLfsOf(repo.path, repo.head, [path])).rejects.toMatchObject(told);
+      await expect(refuseLfsOf(repo.path, repo.head, entries, [path])).rejects.toMatchObject(told);
     }
     const { files_changed } = await diffOverlay(repo.path, tree, overlayOf("code.js", "2;\n"));
     expect(files_changed).toEqual(["code.js"]);

@@ -65,7 +65,7 @@ async function inside(
 ): Promise<void> {
   const { tree, tar } = await exportTree(repo.path, repo.head);
   const linked = await exportLinked(repo.path, repo.head, () => Promise.resolve(true));
-  const options = { commits: 50, branch: "refs/heads/main", sizes: linked.sizes };
+  const options = { commits: 50, branch: "refs/heads/main", sizes: () => Promise.resolve(linked.sizes) };
   const history = asked.git === false ? null : await exportHistory(repo.path, repo.head, options);
   const objects = new Map<string, Buffer | null>([
     [`tree-${tree}.tar`, tar],

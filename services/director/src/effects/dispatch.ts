@@ -33,24 +33,19 @@ export async function dispatch(
   const { verify_profile } = planned.task;
   const checks = await checksOf(effect.task, base, repository);
   const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
-  const [tree, history] = await Promise.all([
-    repository.exportBase(base.repo, run.head),
+  const exporting = repository.exportBase(base.repo, run.head);
+  const preparing = exporting.then((tree) => {
+    if (environments === undefined) return null;
+    const order = { ...effect, agent: planned.agent };
+    return dispatchEnvironment(run, order, tree, { environments, evidence }, signal);
+  });
+  const ahead = bases && baseAhead(run, effect, checks, { repository, bases, prepared: preparing });
+  const [tree, environment, history] = await Promise.all([
+    exporting,
+    preparing,
     commits === 0 ? undefined : repository.exportHistory(base, run.head, commits),
   ]);
-  const environment =
-    environments === undefined
-      ? null
-      : await dispatchEnvironment(
-          run,
-          { ...effect, agent: planned.agent },
-          tree,
-          { environments, evidence },
-          signal,
-        );
-  if (bases !== undefined) {
-    const ahead = baseAhead(run, effect, checks, { repository, bases });
-    await startableChecks(run, effect, ahead, evidence, signal);
-  }
+  if (ahead !== undefined) await startableChecks(run, effect, ahead, evidence, signal);
   return {
     task: {
       ...planned.task,

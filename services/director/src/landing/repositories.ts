@@ -41,6 +41,7 @@ import {
   judgingData,
   openedFiles,
   landRef,
+  FoundRepos,
   openServed,
   otherChecks,
   protectionOf,
@@ -50,7 +51,6 @@ import {
   servedPlaces,
   strongerChance,
   tipOf,
-  treeOf,
   updateWorktree,
   type Chance,
   type CommitFiles,
@@ -126,6 +126,7 @@ export class Repositories implements RepositoryPort {
   readonly #remotes: RemoteRepositories;
   readonly #signer: CommitSigner;
   readonly #log: Logger;
+  readonly #found = new FoundRepos();
   readonly #exported = new Map<string, Promise<ExportedBase>>();
   readonly #histories = new Map<string, Promise<HistoryRef | null>>();
   readonly #listings = new Map<string, Promise<CommitFiles>>();
@@ -172,7 +173,7 @@ export class Repositories implements RepositoryPort {
   async open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
     const url = this.#remotes.urlOf(repo);
     if (url !== null) return this.#remotes.open(url, commits);
-    const opened = await openServed(repo.path, this.#roots);
+    const opened = await openServed(repo.path, this.#roots, (path) => this.#found.find(path));
     // A copy of a remote is no repository of its own: what lands there only, the next fetch removes.
     if (await this.#remotes.holds(opened.commonDir))
       throw new AntiphonError("ANT_REPO_NOT_FOUND", `there is no repository at ${repo.path}`);
@@ -204,7 +205,10 @@ export class Repositories implements RepositoryPort {
 
   async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
     const opened = await this.open(repo, [commit]);
-    const { tree, tar, bytes, files, gitlinks, hasAttributes } = await exportTree(opened, commit);
+    const listing = this.#filesOf(opened, commit).then(({ entries }) => entries);
+    const { tree, tar, bytes, files, gitlinks, hasAttributes } = await exportTree(opened, commit, {
+      listing,
+    });
     const object = `tree-${tree}.tar`;
     await this.#store(object, tar);
     const ref = { commit, tree, object, bytes, files };
@@ -224,7 +228,7 @@ export class Repositories implements RepositoryPort {
     const branch = base.ref.startsWith("refs/heads/") ? base.ref : null;
     const key = JSON.stringify([base.repo.path, commit, commits, branch]);
     return remembered(this.#histories, key, async () => {
-      const { sizes } = await this.#base(base.repo, commit);
+      const sizes = async () => (await this.#base(base.repo, commit)).sizes;
       const opened = await this.open(base.repo, [commit]);
       const history = await exportHistory(opened, commit, { commits, branch, sizes });
       if (history === null) return null;
@@ -281,14 +285,13 @@ export class Repositories implements RepositoryPort {
     if (outside !== null) return { kind: "refused", code: "ANT_PATCH_SCOPE", message: outside };
     try {
       const candidate = await applyPatch(opened, head, patch, { threeWay: true });
-      if (candidate.tree === (await treeOf(opened, head)))
+      const { overlay, deletions } = candidate;
+      if (overlay.length + deletions.length === 0)
         return { kind: "refused", code: "ANT_PATCH_EMPTY", message: ALREADY_THERE };
-      await refuseLfsOf(
-        opened,
-        head,
-        candidate.overlay.map(({ path }) => path),
-      );
-      const texts = new Map(candidate.overlay.map(({ path, content }) => [path, content]));
+      const { entries } = await this.#filesOf(opened, head);
+      const changed = overlay.map(({ path }) => path);
+      await refuseLfsOf(opened, head, entries, changed);
+      const texts = new Map(overlay.map(({ path, content }) => [path, content]));
       const added = addedJudges(
         check.files,
         rules.checks,

@@ -13,6 +13,8 @@ import { ONCE } from "./trials.ts";
 interface Ports {
   readonly repository: Pick<RepositoryPort, "follow" | "exportBase" | "exportHistory">;
   readonly bases: BaseTrials;
+  /** When it rejects, there is no environment to run anything in. */
+  readonly prepared: Promise<unknown>;
 }
 
 /** Null: the trials are no answer, or the verification of this task has no use for them. Never rejects. */
@@ -20,7 +22,7 @@ export function baseAhead(
   run: RunState,
   { taskId, epoch, task }: EffectOf<"dispatch">,
   { commands: checks, discovered }: Checks,
-  { repository, bases }: Ports,
+  { repository, bases, prepared }: Ports,
 ): Promise<RoomOutcome | null> {
   return bases.begin(async () => {
     if (checks.length === 0 || task.planned.task.kind !== "edit_repo") return null;
@@ -28,6 +30,8 @@ export function baseAhead(
     const chance = await repository.follow(base.repo, run.head, { checks, discovered, base: base.commit });
     const trials = needsBase(demandOf(run, task), policy) ? trialsOf(run, task, chance) : ONCE;
     const order = { taskId, epoch, task, checks, candidate: null, trials };
-    return { tenant: tenantOf(run), request: await roomRequest(run, order, repository) };
+    const request = await roomRequest(run, order, repository);
+    await prepared;
+    return { tenant: tenantOf(run), request };
   });
 }

@@ -1,4 +1,4 @@
-import { AntiphonError, ERROR_CODES } from "@antiphon/contracts";
+import { AntiphonError, ERROR_CODES, ERRORS } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import { errorReply } from "./error-reply.ts";
 
@@ -6,6 +6,9 @@ describe("the error mapper", () => {
   it.each(ERROR_CODES)("gateway/G5: answers %s as an error with code, message and remedy", (code) => {
     const { status, body } = errorReply(new AntiphonError(code, "what happened"));
     expect(status).toBeGreaterThanOrEqual(400);
+    const type = `urn:antiphon:error:${code}`;
+    expect(body).toMatchObject({ type, status, detail: expect.any(String) as string, code });
+    expect(body.title).toBe(ERRORS[code].meaning);
     expect(Object.keys(body.error).slice(0, 3)).toEqual(["code", "message", "remedy"]);
   });
 
@@ -14,7 +17,15 @@ describe("the error mapper", () => {
       new AntiphonError("ANT_INTENT_INVALID", "no", { data: { path: "/goal" } }),
     );
     expect(status).toBe(400);
-    expect(body.error.path).toBe("/goal");
+    expect(body.error["path"]).toBe("/goal");
+    expect(body).toMatchObject({ path: "/goal" });
+  });
+
+  it("lets no data of an error replace a member of the problem document", () => {
+    const data = { status: "M", type: "x", title: "x", detail: "x", code: "x", remedy: "x" };
+    const { body } = errorReply(new AntiphonError("ANT_INTENT_INVALID", "no", { data }));
+    const { title, remedy } = errorReply(new AntiphonError("ANT_INTENT_INVALID", "no")).body;
+    expect(body).toMatchObject({ status: 400, detail: "no", code: "ANT_INTENT_INVALID", title, remedy });
   });
 
   it("gives a retry time if a retry makes sense", () => {

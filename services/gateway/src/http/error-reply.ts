@@ -1,9 +1,26 @@
-// Turns every failure into an HTTP answer. Pure.
-import { AntiphonError } from "@antiphon/contracts";
+// Turns every failure into an HTTP answer: a problem document of RFC 9457. Pure.
+import { AntiphonError, ERRORS } from "@antiphon/contracts";
+
+export const PROBLEM_TYPE = "application/problem+json";
+
+/**
+ * `type`, `title`, `status` and `detail` are those of RFC 9457. `code`, `remedy` and the details of the error (`path`,
+ * `profile`, `rule`, `value`, ...) stand beside them, and once more in `error`, which older clients read.
+ */
+export interface ProblemDocument {
+  /** A name, not an address: `urn:antiphon:error:<code>`. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly remedy: string;
+  readonly error: Readonly<Record<string, unknown>>;
+}
 
 export interface ErrorReply {
   readonly status: number;
-  readonly body: { readonly error: Record<string, unknown> };
+  readonly body: ProblemDocument;
   /** Seconds; null if a retry makes no sense. */
   readonly retryAfterS: number | null;
 }
@@ -15,9 +32,17 @@ export function errorReply(thrown: unknown): ErrorReply {
   const error = nameOf(thrown);
   // The message of an internal error may contain paths and addresses: it goes to the log, and the caller gets the code.
   const message = error.code === "ANT_INTERNAL" ? "something went wrong inside the gateway" : error.detail;
+  const status = error.httpStatus < 400 ? 500 : error.httpStatus;
+  const { code, remedy, data } = error;
   return {
-    status: error.httpStatus < 400 ? 500 : error.httpStatus,
-    body: { error: { code: error.code, message, remedy: error.remedy, ...error.data } },
+    status,
+    body: {
+      ...data,
+      type: `urn:antiphon:error:${code}`,
+      title: ERRORS[code].meaning,
+      ...{ status, detail: message, code, remedy },
+      error: { code, message, remedy, ...data },
+    },
     retryAfterS: RETRY_STATUSES.has(error.httpStatus) ? retryAfterS(error) : null,
   };
 }

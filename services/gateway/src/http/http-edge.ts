@@ -3,7 +3,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
 import type { Socket } from "node:net";
-import { errorReply } from "./error-reply.ts";
+import { errorReply, PROBLEM_TYPE } from "./error-reply.ts";
 import { MethodTable } from "./method-table.ts";
 
 /** Collects the methods of each path as its routes are declared. */
@@ -34,11 +34,11 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, l
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const { status, body } = errorReply(unreadable(error));
   const text = JSON.stringify(body);
-  log.info({ from: socket.remoteAddress, code: body.error["code"], status }, "request refused");
+  log.info({ from: socket.remoteAddress, code: body.code, status }, "request refused");
   const allow = status === 405 ? ["Allow: GET, HEAD, POST"] : [];
   const head = [
     `HTTP/1.1 ${status} ${REASONS[status] ?? "Bad Request"}`,
-    "Content-Type: application/json; charset=utf-8",
+    `Content-Type: ${PROBLEM_TYPE}; charset=utf-8`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Cache-Control: no-store",
     "Connection: close",

@@ -6,8 +6,8 @@
 //     that will answer instead of the URL's text, no spelling of a path (`/%73essions`, `/sessions#x`) evades them.
 //   gateway/G9 Because each declared route asks for a right before its body is read, and one without a row is for admins, a
 //     caller does only what the roles of their identity allow.
-//   gateway/G5 Because every failure goes through one mapper, a caller gets coded JSON with a remedy, never a stack trace
-//     or an internal message.
+//   gateway/G5 Because every failure goes through one mapper, a caller gets a problem document with a code and a remedy, never
+//     a stack trace or an internal message.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import fastify from "fastify";
@@ -15,7 +15,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { judgeCaller } from "./caller-guard.ts";
 import type { GuardPolicy } from "./caller-guard.ts";
 import { CallerRates } from "./caller-rates.ts";
-import { errorReply, nameOf } from "./error-reply.ts";
+import { errorReply, nameOf, PROBLEM_TYPE } from "./error-reply.ts";
 import { answerUnreadable, learnMethods } from "./http-edge.ts";
 import { logAction, logRefusal } from "./request-log.ts";
 import type { MethodTable } from "./method-table.ts";
@@ -169,7 +169,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply,
   logRefusal(log, request, { error: nameOf(error), status, thrown: error });
   if (retryAfterS !== null) void reply.header("retry-after", String(retryAfterS));
   if (status === 401) void reply.header("www-authenticate", "Bearer");
-  void reply.code(status).send(body);
+  void reply.code(status).type(PROBLEM_TYPE).send(body);
 }
 
 /** An empty body counts as none, so `curl -X POST` with a JSON content type works. */

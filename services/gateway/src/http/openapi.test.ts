@@ -38,6 +38,17 @@ describe("the OpenAPI description", () => {
     expect(components.schemas).toHaveProperty("Intent");
   });
 
+  it("says that every failure is a problem document of RFC 9457", () => {
+    type Failing = { responses: { default: { content: Record<string, { schema: object }> } } };
+    const { paths } = openApi() as { paths: Record<string, Record<string, Failing>> };
+    const failures = Object.values(paths).flatMap((path) => Object.values(path));
+    expect(failures).toHaveLength(ROUTES.length);
+    for (const { responses } of failures)
+      expect(responses.default.content).toEqual({
+        "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } },
+      });
+  });
+
   it("says what a request needs, and every status that answers one", () => {
     type Operation = {
       parameters: { name: string; in: string; required: boolean }[];

@@ -1,6 +1,7 @@
 // The OpenAPI description of the gateway, generated from the contracts. Pure.
 import { jsonSchemaOf } from "@antiphon/contracts";
 import type { SchemaName } from "@antiphon/contracts";
+import { PROBLEM_TYPE } from "./error-reply.ts";
 
 type Json = Record<string, unknown>;
 
@@ -158,19 +159,29 @@ export const ROUTES: readonly Route[] = [
   route("get", "/openapi.json", "This document", 200),
 ];
 
-const ERROR: Json = {
+const TEXT: Json = { type: "string" };
+const CODED: Json = { code: TEXT, remedy: TEXT, path: TEXT };
+
+/** RFC 9457, made in error-reply.ts. Further members depend on the code. */
+const PROBLEM: Json = {
   type: "object",
-  required: ["error"],
+  required: ["type", "title", "status", "detail", "code", "remedy", "error"],
   properties: {
+    type: { type: "string", description: "`urn:antiphon:error:<code>`" },
+    title: TEXT,
+    status: { type: "integer", minimum: 400, maximum: 599 },
+    detail: TEXT,
+    ...CODED,
+    ...{
+      profile: TEXT,
+      rule: TEXT,
+      value: { description: "What a policy refused, besides profile and rule" },
+    },
     error: {
       type: "object",
+      description: "The same, as older clients read it",
       required: ["code", "message", "remedy"],
-      properties: {
-        code: { type: "string" },
-        message: { type: "string" },
-        remedy: { type: "string" },
-        path: { type: "string" },
-      },
+      properties: { ...CODED, message: TEXT },
     },
   },
 };
@@ -185,7 +196,7 @@ export function openApi(): Json {
     info: { title: "Antiphon gateway", version: "0" },
     paths,
     components: {
-      schemas: { ...schemas, Error: ERROR },
+      schemas: { ...schemas, Problem: PROBLEM },
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
     },
   };
@@ -219,7 +230,7 @@ function operation({ path, summary, body, status, again, query = [], answer }: R
   const success = { description: summary, content: { [media]: { schema } } };
   const failure = {
     description: "A coded failure",
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } },
   };
   return {
     summary,

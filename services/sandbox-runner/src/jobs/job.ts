@@ -66,7 +66,8 @@ async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Promise<Pr
   emit({ kind: "accepted", node: ports.node, image: image.id });
   const environment = await ensureEnvironment(plan, image, job, signal);
   const { workspaceBytes } = plan.limits.container;
-  const laid = environment?.layer ?? null;
+  const owned = environment?.spec.owned === true;
+  const laid = environment === null ? null : { ...environment.layer, owned };
   const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes, laid);
   const services = await imagesOf(job, image);
   return { plan, image, workspace, environment, services };

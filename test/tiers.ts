@@ -175,6 +175,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-closed.test.ts",
   "test/integration/sandbox-runner/sandbox-uids.test.ts",
   "test/integration/sandbox-runner/sandbox-conformance.test.ts",
+  "test/integration/sandbox-runner/environment-tools.test.ts",
   "test/integration/sandbox-runner/sandbox-layers.test.ts",
   "test/integration/sandbox-runner/sandbox-e2b.test.ts",
   "test/integration/sandbox-runner/sandbox-ignored.test.ts",

@@ -33,8 +33,8 @@ export type WorkspaceSource =
   | { readonly kind: "memory" }
   /** The container of a top: its /workspace is the tmpfs that a layered sandbox writes to. */
   | { readonly kind: "top" }
-  /** The container that unpacks a layer: its /tmp is the new volume. */
-  | { readonly kind: "fill"; readonly volume: string }
+  /** The container that unpacks a layer: its /tmp is the new volume. `shared`: what it makes is for the users of a group. */
+  | { readonly kind: "fill"; readonly volume: string; readonly shared: boolean }
   | {
       readonly kind: "layers";
       /** Where the engine has the top. */
@@ -167,9 +167,9 @@ export interface Sandbox {
   remove(paths: readonly string[]): Promise<void>;
   /**
    * Announces that /workspace equals `baseline` now, which may make a later `collect` faster and never changes its
-   * result. Call it before the first command.
+   * result. Call it before the first command. `only`: the paths that were put in or removed since the last time.
    */
-  remember?(baseline: Baseline, traced?: readonly string[]): Promise<void>;
+  remember?(baseline: Baseline, traced?: readonly string[], only?: readonly string[]): Promise<void>;
   /**
    * Tells what the commands since `remember` did to the workspace. With `clear`, also removes what they made there and in
    * the temporary directories. A provider without it has sandboxes that run each command list once.

@@ -71,6 +71,24 @@ const mounted: InWorkspace = async (use) => {
   }
 };
 
+/** Another tree, stepped to the right one: only what was put in or removed is remembered again. */
+const stepped: InWorkspace = async (use) => {
+  const sandbox = await test.provider.start(await test.order());
+  const { "src/empty": _, ...others } = LAYER;
+  const removed = ["old", "test/data", "src/empty", "never/was/there"];
+  const put = { "src/a.js": "a\n", "src/empty": "", "test/data/large": FILES["test/data/large"] ?? "" };
+  try {
+    await sandbox.putTar(tarOf({ ...others, "src/empty/inner/file": "a directory in the place of a file" }));
+    await sandbox.remember(new Map());
+    await sandbox.remove(removed);
+    await sandbox.putTar(tarOf(put));
+    await sandbox.remember(new Map(), [], [...removed, ...Object.keys(put)]);
+    return await use(sandbox);
+  } finally {
+    await sandbox.destroy(over);
+  }
+};
+
 async function after(sandbox: SupervisedSandbox, script: string, clear = false): Promise<Written> {
   const { exitCode, stderr } = await sandbox.run(shell(script));
   expect([exitCode, stderr.bytes.toString()]).toEqual([0, ""]);
@@ -86,6 +104,7 @@ const NONE: Written = { made: [], changed: [], restored: [], read: [] };
 
 describe.each([
   ["in a streamed workspace", streamed],
+  ["in a workspace that held another tree", stepped],
   ["over layers", mounted],
 ])("what was written %s", (_where, inWorkspace) => {
   it.each([

@@ -145,13 +145,18 @@ export class SupervisedSandbox implements Sandbox {
     await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
   }
 
-  async remember(baseline: Baseline, traced: readonly string[] = []): Promise<void> {
+  async remember(
+    baseline: Baseline,
+    traced: readonly string[] = [],
+    only: readonly string[] | null = null,
+  ): Promise<void> {
     if (this.#words.hello?.kind !== "perl") return;
     const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
       if (frame.type === "m") resolve();
       else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
     });
-    await this.#ask(done, encodeFrame("M", nulEnded(traced)));
+    const isWhole = only === null || this.#isLayered;
+    await this.#ask(done, isWhole ? encodeFrame("M", nulEnded(traced)) : encodeFrame("A", nulEnded(only)));
     if (!this.#isLayered) this.#remembered = baseline;
   }
 

@@ -17,6 +17,7 @@ import { programText } from "./program-text.ts";
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
  *        N listen on this port
  *        M remember the workspace; with paths, each ended by a NUL, tell later whether they were read
+ *        A remember these paths again, each ended by a NUL: nothing else was put in or removed
  *        L list the names that differ, as output    T tar of the named paths, as output
  *        U list what the top of a layered sandbox holds, as output
  *        W tell what was written, as output; with the payload 1, clear what is new

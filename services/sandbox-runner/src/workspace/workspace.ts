@@ -34,6 +34,9 @@ export interface WorkspacePlan {
   readonly layers: Layers | null;
 }
 
+/** Of more paths, reading the whole workspace again is as fast. */
+const MOST_NAMED = 200;
+
 export interface WorkspaceSources {
   readonly trees: TreeArchive;
   readonly layering: Pick<Layering, "layersOf">;
@@ -102,7 +105,7 @@ export async function fillWorkspace(
 ): Promise<void> {
   const { sandbox, holds } = lease;
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
-  if (!isPreloaded) await putTree(sandbox, holds, plan.tree);
+  const changed = isPreloaded ? [] : await putTree(sandbox, holds, plan.tree);
   if (plan.linked !== null) await sandbox.putTar(plan.linked.tar());
   await putRepository(sandbox, plan);
   await layOver(sandbox, plan);
@@ -110,19 +113,38 @@ export async function fillWorkspace(
   // A sandbox over layers finds its changes in its top.
   const isRemembered =
     plan.layers === null ? isPreloaded && (isHint || plan.baseline === plan.tree?.baseline) : isHint;
-  if (remembering !== "nothing" && !isRemembered) await sandbox.remember?.(plan.baseline, traced);
+  if (remembering === "nothing" || isRemembered) return;
+  await sandbox.remember?.(plan.baseline, traced, changedSince(changed, plan));
 }
 
-/** `holds`: the tree that is in the sandbox. */
-async function putTree(sandbox: Sandbox, holds: Lease["holds"], tree: Tree | null): Promise<void> {
+/** Undefined: everything. A sandbox that holds a tree remembers it. */
+function changedSince(
+  changed: readonly string[] | null,
+  { linked, deletions, files }: WorkspacePlan,
+): readonly string[] | undefined {
+  if (changed === null || linked !== null) return undefined;
+  const paths = [...changed, ...deletions, ...files.map(({ path }) => path)];
+  return paths.length > MOST_NAMED ? undefined : paths;
+}
+
+/**
+ * `holds`: the tree that is in the sandbox.
+ * @returns the paths that were put in or removed; null: everything
+ */
+async function putTree(
+  sandbox: Sandbox,
+  holds: Lease["holds"],
+  tree: Tree | null,
+): Promise<readonly string[] | null> {
   const step = holds === null || tree === null ? null : stepBetween(holds, tree);
   if (step !== null && tree !== null) {
     if (step.remove.length > 0) await sandbox.remove(step.remove);
     if (step.put.size > 0) await sandbox.putTar(canonicalTar(await filesIn(tree, step.put)));
-    return;
+    return [...step.remove, ...step.put];
   }
   if (holds !== null) await sandbox.remove(topOf([...holds.baseline.keys(), ...holds.directories]));
   if (tree !== null) await sandbox.putTar(tree.tar());
+  return null;
 }
 
 /**

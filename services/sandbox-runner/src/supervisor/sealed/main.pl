@@ -4,6 +4,7 @@ while (1) {
   while (my ($type, $payload) = next_frame()) {
     if    ($type eq 'R')                                       { run_step($payload) }
     elsif ($type eq 'M')                                       { lift(split /\0/, $payload); remember_workspace() }
+    elsif ($type eq 'A')                                       { remember_again(split /\0/, $payload) }
     elsif ($type eq 'L')                                       { run_step('', \&tell_differences) }
     elsif ($type eq 'W')                                       { run_step('', sub { tell_written($payload) }) }
     elsif ($type eq 'T')                                       { run_step('', \&send_archive) }

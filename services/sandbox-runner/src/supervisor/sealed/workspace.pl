@@ -85,19 +85,66 @@ sub in_top {
   return \%top;
 }
 
+# How many bytes may still be remembered.
+my $left = 0;
+
 # Over layers, what was remembered before still holds for all that the top does not have.
 sub remember_workspace {
   my $again = $layered && %before;
   %before = %times = () unless $again;
-  my ($left, $files, @directories) = ($REMEMBERED_TOTAL, 0, '');
+  $left   = $REMEMBERED_TOTAL;
+  remember_below($again, { '' => undef });
+  return;
+}
+
+# The same after nothing but these files and directories was put in or removed. Not for a layered sandbox.
+sub remember_again {
+  my (@paths) = @_;
+  my %chosen;
+  for my $path (@paths) {
+    my ($directory, @parts) = ('', split m{/}, $path);
+    my $name = pop @parts;
+    for my $part (@parts) {
+      forget_file($directory, $part);    # A directory may have taken the place of a file.
+      $directory .= "$part/";
+      last unless -d "/workspace/$directory";
+      $before{$directory} ||= {};
+      $times{$directory}  ||= {};
+    }
+    forget_file($directory, $name);
+    my $below = "$directory$name/";
+    for my $gone ($before{$below} ? grep { index($_, $below) == 0 } keys %before : ()) {
+      delete @$_{$gone} for \(%before, %times);
+    }
+    push @{ $chosen{$directory} }, $name;
+  }
+  remember_below(0, \%chosen);
+  return;
+}
+
+sub forget_file {
+  my ($directory, $name) = @_;
+  my $image = delete $before{$directory}{$name};
+  $left += length $image if defined $image;
+  delete $times{$directory}{$name};
+  return;
+}
+
+# `$chosen`: names by directory, which may be missing; undef for all names in it.
+sub remember_below {
+  my ($again, $chosen) = @_;
+  my ($files, @directories) = (0, keys %$chosen);
   my (%visited, %untouched);
   while (defined(my $directory = pop @directories)) {
     my $top = $again ? in_top($directory) : undef;
     my ($was, $moments_before) = ($before{$directory} || {}, $times{$directory} || {});
-    my $names   = $before{$directory} = {};
-    my $moments = $times{$directory}  = {};
+    my $some = delete $chosen->{$directory};
+    next if $some && !chdir "/workspace/$directory";
+    my ($names, $moments) = $some ? ($was, $moments_before) : ({}, {});
+    $before{$directory}  = $names;
+    $times{$directory}   = $moments;
     $visited{$directory} = 1;
-    for my $name (names_in($directory)) {
+    for my $name ($some ? @$some : names_in($directory)) {
       next if $name eq '.' || $name eq '..' || $name eq '.git';
       if ($top && !exists $top->{$name}) {
         if ($before{"$directory$name/"}) { $untouched{"$directory$name/"} = 1; next }

@@ -1,11 +1,5 @@
 import type { ArchivedMessage, StoredRecord } from "@antiphon/contracts";
-import {
-  BUCKETS,
-  HEADERS,
-  STORAGE_TYPES,
-  parseJournalSubject,
-  subjects,
-} from "@antiphon/contracts";
+import { BUCKETS, HEADERS, STORAGE_TYPES, parseJournalSubject, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 import { PackStore, type ArchivedRecord } from "../archive/pack-store.ts";

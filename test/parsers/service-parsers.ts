@@ -1,7 +1,6 @@
 /** Parsers of the gateway, the egress gateway and the sandbox-runner: requests, model traffic, messages of a sandbox. */
-import { AntiphonError, type Command } from "@antiphon/contracts";
+import type { Command } from "@antiphon/contracts";
 import { judgeCaller } from "../../services/gateway/src/http/caller-guard.ts";
-import { runCursorOf } from "../../services/gateway/src/http/paging.ts";
 import { runOptionsOf } from "../../services/gateway/src/intents/run-options.ts";
 import { checkPatchSyntax } from "../../services/gateway/src/intents/patch-syntax.ts";
 import { commandDeed } from "../../services/gateway/src/sessions/command-deed.ts";
@@ -54,21 +53,6 @@ const target = parseOrigin("/a", { host: "a.example", port: 443 });
 const git = { host: "a.example", kind: "git", ports: [443], terminate: true } as const;
 
 const gatewayParsers: readonly Parser[] = [
-  {
-    name: "the cursor of a page",
-    reads: ["services/gateway/src/http/paging.ts"],
-    shapes: [
-      numbered("items", (i) => `${i},`),
-      numbered("JSON", (i) => Buffer.from(`["runs",${i}]`).toString("base64url")),
-    ],
-    run: (cursor) => {
-      try {
-        runCursorOf({ cursor }, 1);
-      } catch (error) {
-        if (!(error instanceof AntiphonError)) throw error;
-      }
-    },
-  },
   {
     name: "headers of a caller",
     reads: ["services/gateway/src/http/caller-guard.ts"],

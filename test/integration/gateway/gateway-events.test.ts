@@ -126,8 +126,19 @@ describe("the event stream of a run", () => {
     expect(stream.names).toEqual(["closed"]);
   });
 
-  it("is refused for a Last-Event-ID that is no id, instead of replaying everything", async () => {
-    expect((await open(`/runs/${await newRun()}/events`, { "last-event-id": "x" })).status).toBe(400);
+  it("is refused for a Last-Event-ID that is no id, or beyond the last record, instead of replaying or skipping", async () => {
+    const runId = await newRun();
+    const [first] = await world.journal.read(runId);
+    const end = first?.seq ?? 0;
+    for (const id of ["x", "-1", "1e3", String(end + 1), "999999999999999"]) {
+      const headers = { accept: "text/event-stream", "last-event-id": id };
+      const answer = await world.call("GET", `/runs/${runId}/events`, { headers });
+      expect([answer.status, errorOf(answer).path], id).toEqual([400, "Last-Event-ID"]);
+    }
+    const at = await open(`/runs/${runId}/events`, { "last-event-id": String(end) });
+    await closed(runId);
+    await eventually("the end", () => at.ended);
+    expect(at.names).toEqual(["closed"]);
   });
 
   it("carries live output only on request", async () => {
@@ -265,7 +276,11 @@ describe("a client that does not read", () => {
     server = openHttpServer(policy, log);
     server.get<{ Params: { id: string } }>("/runs/:id/events", async (request, reply) => {
       waiting.push(reply.raw);
-      await streams.serve(request, reply, request.params.id, "all");
+      await streams.serve(request, reply, {
+        runId: request.params.id,
+        logs: "all",
+        end: Number.MAX_SAFE_INTEGER,
+      });
       return reply;
     });
     server.get("/never", (_request, reply) => void reply.hijack());

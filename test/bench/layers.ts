@@ -41,11 +41,11 @@ const PARTS: Readonly<Record<string, (test: Engine) => Promise<void>>> = {
   "10000": (test) => tree(test, 10_000),
   "100000": (test) => tree(test, 100_000),
   memory: async (test) => {
-    const { first, further, sandboxes, environment } = await memoryOfMany(test);
+    const { first, further, sandboxes, environment, copies } = await memoryOfMany(test);
     const mib = (bytes: number): string => (bytes / MiB).toFixed(0);
     console.log(
       `memory of the host, MiB: ${mib(first)} with one sandbox that has read an environment of ${mib(environment)}, ` +
-        `${mib(further)} for each of ${sandboxes - 1} further ones`,
+        `${mib(further)} for each of ${sandboxes - 1} further ones; copies on the disk: ${copies}`,
     );
   },
 };
@@ -206,7 +206,10 @@ export interface MemoryOfMany {
   readonly first: number;
   /** What each further one took. */
   readonly further: number;
+  /** Bytes of the environment. */
   readonly environment: number;
+  /** Copies of it that the engine has on its disk while all of them are there. */
+  readonly copies: number;
 }
 
 export async function memoryOfMany(test: Engine): Promise<MemoryOfMany> {
@@ -232,7 +235,8 @@ export async function memoryOfMany(test: Engine): Promise<MemoryOfMany> {
     const [one = 0] = used;
     const further = ((used.at(-1) ?? 0) - one) / (SANDBOXES - 1);
     const bytes = ENVIRONMENT_FILES * ENVIRONMENT_FILE_BYTES;
-    return { sandboxes: SANDBOXES, first: one, further, environment: bytes };
+    const copies = (await layersOf(test).list()).filter(({ digest: of }) => of === environment).length;
+    return { sandboxes: SANDBOXES, first: one, further, environment: bytes, copies };
   } finally {
     await Promise.all(opened.map((sandbox) => sandbox.destroy(over)));
   }

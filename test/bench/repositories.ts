@@ -202,10 +202,12 @@ async function changes(): Promise<Row[]> {
 async function memory(): Promise<Row[]> {
   const test = testEngine("bench-memory");
   try {
-    const { sandboxes, further, environment } = await memoryOfMany(test);
+    const { sandboxes, further, environment, copies } = await memoryOfMany(test);
     const figure = `memory of ${sandboxes} sandboxes that read one environment of ${mib(environment)}`;
     const value = `${mib(further)} for each further one`;
-    return [{ figure, value, goal: "one copy", isMet: further < environment / (4 * sandboxes) }];
+    const isMet = copies === 1 && further < environment / (4 * sandboxes);
+    const disk = told("  copies of it on the engine's disk meanwhile", String(copies));
+    return [{ figure, value, goal: "one copy", isMet }, disk];
   } finally {
     await test.expectNoContainers(20_000);
     await test.removeLayers();

@@ -59,6 +59,11 @@ export const EnvironmentSpec = closed(
       description: "Why these commands: one line for each ecosystem or source.",
     }),
     packages: nullable(BlobRef, { description: "Packages that the lock files name, with their digests." }),
+    owned: Type.Optional(
+      Type.Boolean({
+        description: "True: each sandbox has a copy whose files are its own. Default: all share one.",
+      }),
+    ),
   },
   { description: "An environment that a tree needs. Written by a Director." },
 );

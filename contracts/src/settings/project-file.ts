@@ -56,6 +56,12 @@ export const ProjectFile = closed(
           "Globs of the files that decide what setup makes. Default: all lock files and manifests.",
       }),
     ),
+    setup_owned: Type.Optional(
+      Type.Boolean({
+        description:
+          "True: each sandbox owns the files that setup made, and may change their modes and times. Takes a copy for each sandbox that runs at one time.",
+      }),
+    ),
   },
   { description: "A repository's `antiphon.yaml`." },
 );

@@ -23,13 +23,15 @@ export interface EnvironmentPlan {
   readonly variables: Readonly<Record<string, string>>;
   /** Why: one line for each source. */
   readonly found: readonly string[];
+  /** Each sandbox owns what they make. */
+  readonly owned: boolean;
 }
 
 export interface EnvironmentInput {
   readonly listing: readonly string[];
   readonly read: ReadText;
   /** The repository's antiphon.yaml; null if it has none. */
-  readonly project: Pick<ProjectFile, "setup" | "setup_inputs"> | null;
+  readonly project: Pick<ProjectFile, "setup" | "setup_inputs" | "setup_owned"> | null;
   /** The run's own commands; an empty list: no environment. */
   readonly named?: readonly string[] | undefined;
 }
@@ -58,6 +60,7 @@ export async function discoverEnvironment(input: EnvironmentInput): Promise<Envi
     path: [],
     variables: {},
     found: [`${from}: ${said.join("; ")}`.slice(0, MAX_LINE)],
+    owned: project?.setup_owned === true,
   };
 }
 
@@ -89,6 +92,7 @@ async function found({ listing, read, project }: EnvironmentInput): Promise<Envi
       const at = place.directory === "" ? finding.because : `${place.directory}/${finding.because}`;
       return `${at}: ${finding.commands.at(-1) ?? ""}`.slice(0, MAX_LINE);
     }),
+    owned: project?.setup_owned === true,
   };
 }
 

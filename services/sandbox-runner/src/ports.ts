@@ -33,8 +33,8 @@ export type WorkspaceSource =
   | { readonly kind: "memory" }
   /** The container of a top: its /workspace is the tmpfs that a layered sandbox writes to. */
   | { readonly kind: "top" }
-  /** The container that unpacks a layer: its /tmp is the new volume. */
-  | { readonly kind: "fill"; readonly volume: string }
+  /** The container that unpacks a layer: its /tmp is the new volume. `shared`: what it makes is for the users of a group. */
+  | { readonly kind: "fill"; readonly volume: string; readonly shared: boolean }
   | {
       readonly kind: "layers";
       /** Where the engine has the top. */

@@ -194,6 +194,57 @@ describe("a sandbox over layers", () => {
     });
   });
 
+  it("shares the one copy of its environment with all others, and may do everything but set modes and times", async () => {
+    const tar = environment();
+    const layers = { tree: null, environment: await filled("environment", tar) };
+    const free =
+      "cat >> node_modules/tool/index.js < /dev/null && touch node_modules/tool/index.js && mv top moved";
+    const owned = "chmod 600 node_modules/tool/index.js && touch -d 2001-01-01 node_modules/tool/index.js";
+    const tried = async (sandbox: Sandbox, script: string): Promise<boolean> =>
+      (await sandbox.run(shell(script))).exitCode === 0;
+    const many = await Promise.all(
+      [1, 2, 3].map(async () => provider.start({ ...(await test.order()), layers })),
+    );
+    try {
+      for (const sandbox of many)
+        expect([await tried(sandbox, free), await tried(sandbox, owned)]).toEqual([true, false]);
+      const digest = layers.environment;
+      const own = (await store().list()).filter((one) => one.digest === digest);
+      expect(own.map(({ kind }) => kind)).toEqual(["environment"]);
+    } finally {
+      await Promise.all(many.map((sandbox) => sandbox.destroy(over)));
+    }
+    await filled("owned", tar);
+    await inSandbox({ ...layers, owned: true }, async (sandbox) => {
+      expect([await tried(sandbox, free), await tried(sandbox, owned)]).toEqual([true, true]);
+    });
+  });
+
+  it("can read and replace every file of its environment, and nothing there is setuid, sticky or closed", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "antiphon-layer-"));
+    const script =
+      "mkdir -p workspace/m/shut workspace/m/sticky home && cd workspace/m && echo s > suid && cp suid none && " +
+      "ln suid hard && echo i > shut/in && touch sticky/f && " +
+      "chmod 6755 suid && chmod 000 none shut && chmod 1777 sticky && cd ../.. && tar -cf - workspace home";
+    let tar: Buffer;
+    try {
+      tar = execFileSync("sh", ["-c", script], { cwd: directory });
+    } finally {
+      execFileSync("chmod", ["-R", "u+rwX", directory]);
+      rmSync(directory, { recursive: true });
+    }
+    await inSandbox({ tree: null, environment: await filled("environment", tar) }, async (sandbox) => {
+      const seen = "cd m && find . -perm /7000 && cat suid hard none shut/in";
+      expect(await said(sandbox, seen)).toBe("s\ns\ns\ni\n");
+      expect(
+        await said(
+          sandbox,
+          "rm m/sticky/f && echo x > m/hard && cat m/suid && rm -r m/suid m/none m/hard && ls m",
+        ),
+      ).toBe("s\nshut\nsticky\n");
+    });
+  });
+
   it("stays within its bytes and its number of files, home and workspace together", async () => {
     const layers = { tree: await filled("tree", canonicalTar(files(TREE))), environment: null };
     const room = { workspaceBytes: 8 * MiB, workspaceInodes: 200 };

@@ -130,7 +130,7 @@ function specOf(
   scope: string,
   source: EnvironmentSpec["source"],
 ): EnvironmentSpec {
-  const { commands, tools, path, variables, found } = plan;
+  const { commands, tools, path, variables, found, owned } = plan;
   return {
     commands: [...commands],
     inputs,
@@ -142,6 +142,7 @@ function specOf(
     variables: { ...variables },
     found: [...found],
     packages,
+    ...(owned ? { owned } : {}),
   };
 }
 

@@ -6,14 +6,17 @@
  *   tree         the files of a base tree. They appear in /workspace.
  *   environment  two directories, both always there: `workspace/` with the ignored and untracked files that setup made
  *                (they appear in /workspace below the tree, which hides an equal path), and `home/` (it appears in HOME).
+ *   owned        an environment that each sandbox owns.
  *
  * How it is used:
  *   if (provider.layers === undefined || (await provider.layers.fault()) !== null) stream the files into the sandbox
  *   await provider.layers.fill({ kind: "environment", digest }, () => openTar());  // returns at once when it is there
  *   await provider.start({ ...order, layers: { tree: treeDigest, environment: digest } });
  *
- * Each user that sandboxes over a layer have gets a copy of it, since only the owner of a file may change its mode and times.
- * A store makes them as sandboxes start.
+ * An environment has one copy, whose files belong to a group that every sandbox over it is in: whatever a sandbox does to
+ * them but change their modes and times, it can do. A tree has a copy for each user that sandboxes over it have, since only
+ * the owner of a file may change these, and a program may well do so to a source file. So has an owned environment. A store
+ * makes copies as sandboxes start.
  *
  * Lifecycle of a layer: absent -> filling -> sealed -> absent. Only a sealed layer is ever mounted. Callers that want one
  * layer at the same time wait for one fill. A fill whose bytes do not have the digest, or that ends early, leaves nothing
@@ -23,7 +26,7 @@
 /** HOME of a sandbox over layers. */
 export const LAYERED_HOME = "/home/sandbox";
 
-export type LayerKind = "tree" | "environment";
+export type LayerKind = "tree" | "environment" | "owned";
 
 export interface LayerName {
   readonly kind: LayerKind;
@@ -35,6 +38,8 @@ export interface LayerName {
 export interface Layers {
   readonly tree: string | null;
   readonly environment: string | null;
+  /** The environment is an owned one. */
+  readonly owned?: boolean;
 }
 
 export interface LayerFacts extends LayerName {

@@ -37,14 +37,24 @@ describe("a layer", () => {
     expect(sealedIn(seal("a", 7))).toMatchObject({
       kind: "tree",
       digest: "a",
-      uid: 60_720,
+      for: 60_720,
       bytes: 7,
       volumes: ["files-a"],
     });
     expect(sealedIn(part("files-a"))).toBeNull();
     expect(sealedIn(volume(sealName("i", { kind: "tree", digest: "a" }, 60_720), {}))).toBeNull(); // made by its name alone
     const environment = { kind: "environment", digest: "e" } as const;
-    expect(sealedIn(volume("s", sealLabels("i", environment, 60_720, 1, ["only-one"])))).toBeNull();
+    expect(sealedIn(volume("s", sealLabels("i", environment, "all", 1, ["only-one"])))).toBeNull();
+  });
+
+  it("is for one user when it is a tree or an owned environment, and else for all", () => {
+    const found = (["tree", "environment", "owned"] as const).flatMap((kind) =>
+      ([60_720, "all"] as const).map((whom) => {
+        const parts = kind === "tree" ? ["a"] : ["a", "b"];
+        return sealedIn(volume("s", sealLabels("i", { kind, digest: "d" }, whom, 1, parts)))?.for;
+      }),
+    );
+    expect(found).toEqual([60_720, undefined, undefined, "all", 60_720, undefined]);
   });
 
   it("without its files is hollow", () => {

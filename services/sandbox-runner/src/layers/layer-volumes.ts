@@ -1,10 +1,10 @@
 /**
  * Reads and plans the volumes that hold layers. Pure: a listing of volumes comes in, decisions come out.
  *
- * A copy of a layer, whose files belong to one user, is one volume for each of its directories, with names that are used once,
- * and a seal: an empty volume whose name says which layer and which user it is of, and whose labels name the others. A seal is made when the files are whole and on disk, and the
- * engine makes it in one piece, so a layer without a seal does not exist. A volume that no seal names is a fill under way
- * or what is left of one.
+ * A copy of a layer is one volume for each of its directories, with names that are used once, and a seal: an empty volume
+ * whose name says which layer it is of and whom it is for, and whose labels name the others. A tree's copy is for one user,
+ * an environment's is for all. A seal is made when the files are whole and on disk, and the engine makes it in one piece, so
+ * a layer without a seal does not exist. A volume that no seal names is a fill under way or what is left of one.
  */
 import type { LayerFacts, LayerKind, LayerName } from "./layer-store.ts";
 import type { OwnerState } from "../reaper/reap-plan.ts";
@@ -15,7 +15,7 @@ const LABELS = {
   owner: "antiphon.owner",
   kind: "antiphon.layer.kind",
   digest: "antiphon.layer.digest",
-  uid: "antiphon.layer.uid",
+  for: "antiphon.layer.for",
   bytes: "antiphon.layer.bytes",
   volumes: "antiphon.layer.volumes",
 } as const;
@@ -30,12 +30,15 @@ export interface LayerVolume {
 export const PARTS: Readonly<Record<LayerKind, readonly string[]>> = {
   tree: [""],
   environment: ["workspace", "home"],
+  owned: ["workspace", "home"],
 };
+
+/** Whom a copy is for: the user that owns its files, or every member of a group. */
+export type CopyFor = number | "all";
 
 export interface SealedLayer extends LayerFacts {
   readonly seal: LayerVolume;
-  /** The user that its files belong to. */
-  readonly uid: number;
+  readonly for: CopyFor;
   /** In the order of PARTS. */
   readonly volumes: readonly string[];
 }
@@ -44,15 +47,15 @@ export const prefixOf = (instance: string): string => `${PREFIX}${instance}-`;
 /** What the names of the seals of all copies begin with. */
 export const copiesPrefix = (instance: string, { kind, digest }: LayerName): string =>
   `${prefixOf(instance)}${kind}-${digest}-`;
-export const sealName = (instance: string, name: LayerName, uid: number): string =>
-  `${copiesPrefix(instance, name)}${uid}`;
+export const sealName = (instance: string, name: LayerName, whom: CopyFor): string =>
+  `${copiesPrefix(instance, name)}${whom}`;
 export const partName = (instance: string, unique: string): string => `${prefixOf(instance)}files-${unique}`;
 export const keyOf = ({ kind, digest }: LayerName): string => `${kind}-${digest}`;
 
 export function sealLabels(
   instance: string,
   { kind, digest }: LayerName,
-  uid: number,
+  whom: CopyFor,
   bytes: number,
   volumes: readonly string[],
 ): Readonly<Record<string, string>> {
@@ -60,7 +63,7 @@ export function sealLabels(
     [LABELS.instance]: instance,
     [LABELS.kind]: kind,
     [LABELS.digest]: digest,
-    [LABELS.uid]: String(uid),
+    [LABELS.for]: String(whom),
     [LABELS.bytes]: String(bytes),
     [LABELS.volumes]: volumes.join(","),
   };
@@ -72,18 +75,29 @@ export function partLabels(instance: string, owner: string): Readonly<Record<str
 
 /**
  * Null for a volume that is no seal, also for one that the engine made by itself because something named it, and for one of
- * a release whose sandboxes had one user.
+ * a release that had other copies.
  */
 export function sealedIn(volume: LayerVolume): SealedLayer | null {
   const { labels, createdMs } = volume;
   const kind = labels[LABELS.kind];
   const digest = labels[LABELS.digest];
-  const uid = Number(labels[LABELS.uid]);
+  const whom = copyFor(labels[LABELS.for]);
   const volumes = labels[LABELS.volumes]?.split(",") ?? [];
-  if ((kind !== "tree" && kind !== "environment") || digest === undefined || !Number.isInteger(uid))
-    return null;
+  if (!isKind(kind) || digest === undefined || whom === null) return null;
+  if ((whom === "all") !== (kind === "environment")) return null;
   if (volumes.length !== PARTS[kind].length) return null;
-  return { kind, digest, uid, bytes: Number(labels[LABELS.bytes]), createdMs, seal: volume, volumes };
+  const bytes = Number(labels[LABELS.bytes]);
+  return { kind, digest, for: whom, bytes, createdMs, seal: volume, volumes };
+}
+
+function isKind(kind: string | undefined): kind is LayerKind {
+  return kind !== undefined && Object.hasOwn(PARTS, kind);
+}
+
+function copyFor(label: string | undefined): CopyFor | null {
+  if (label === undefined || label === "all") return label ?? null;
+  const uid = Number(label);
+  return Number.isInteger(uid) ? uid : null;
 }
 
 export function sealsIn(found: readonly LayerVolume[]): readonly SealedLayer[] {

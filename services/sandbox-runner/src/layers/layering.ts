@@ -12,6 +12,8 @@ import type { Layers, LayerStore } from "./layer-store.ts";
 /** A prepared environment as a tar, with its digest in lower-case hex. */
 export interface EnvironmentFacts {
   readonly digest: string;
+  /** Each sandbox owns its files. */
+  readonly owned?: boolean;
   tar(): AsyncIterable<Buffer>;
 }
 
@@ -40,9 +42,11 @@ export class Layering {
     if (fault !== null) return this.#streamed(fault);
     try {
       if (tree !== null) await store.fill({ kind: "tree", digest: tree.digest }, () => tree.tar());
-      if (environment !== null)
-        await store.fill({ kind: "environment", digest: environment.digest }, () => environment.tar());
-      return { tree: tree?.digest ?? null, environment: environment?.digest ?? null };
+      const digests = { tree: tree?.digest ?? null, environment: environment?.digest ?? null };
+      if (environment === null) return digests;
+      const { digest, owned = false } = environment;
+      await store.fill({ kind: owned ? "owned" : "environment", digest }, () => environment.tar());
+      return owned ? { ...digests, owned } : digests;
     } catch (error) {
       const { code, detail } = AntiphonError.from(error);
       if (code === "ANT_LAYER_INVALID") throw error; // streamed, it would be as wrong

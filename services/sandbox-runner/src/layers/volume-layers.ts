@@ -5,8 +5,9 @@
  * a network, unpacks the tar that is streamed to it (so it works with an engine elsewhere). layer-volumes.ts says how a
  * layer is laid out and which volumes go.
  *
- * A sandbox can change the mode or the times of a file only as its owner, and every sandbox has a user of its own. So a layer
- * is unpacked once for each user that needs it: a sandbox takes a user that has a copy, if one is free.
+ * A sandbox can change the mode or the times of a file only as its owner, and every sandbox has a user of its own. So a tree's
+ * layer is unpacked once for each user that needs it: a sandbox takes a user that has a copy, if one is free. An environment is
+ * unpacked once. Its files belong to no sandbox; their group, which every sandbox over it is in, may do what their owner may.
  *
  * A container that is mounted over a layer refers to its volumes, so the engine refuses to remove them. Between the look
  * for a seal and such a container another runner may remove the layer; `stillSealed` is therefore asked again once the
@@ -18,6 +19,7 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Engine } from "../providers/docker/docker-engine.ts";
 import type { LowerVolume, Sandbox, WorkspaceSource } from "../ports.ts";
 import type { ChooseUid } from "../providers/docker/uid-leases.ts";
+import type { UidPart } from "../providers/sandbox-uids.ts";
 import { isPlainPath, UNPACKED } from "../providers/workspace-mounts.ts";
 import { ownerState } from "../reaper/owner.ts";
 import { LayerBounds } from "./layer-bounds.ts";
@@ -36,12 +38,18 @@ import {
   sealName,
   sealsIn,
   surplus,
+  type CopyFor,
   type SealedLayer,
 } from "./layer-volumes.ts";
 
 const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Lets the group do what the owner may, who may read everything. Links are not followed. The volume itself is the engine's. */
+const SHARE: readonly string[] = [
+  ...["find", ".", "-mindepth", "1", "-maxdepth", "1", "-not", "-type", "l"],
+  ...["-exec", "chmod", "-R", "u+rX,ug-s,-t,g=u", "{}", "+"],
+];
 type TarSource = () => AsyncIterable<Buffer>;
 
 export interface VolumeLayersOptions {
@@ -52,10 +60,10 @@ export interface VolumeLayersOptions {
   readonly newName: () => string;
   /** The most layers that are asked for at one time. Where each can be read is held in memory, with the index of its tree. */
   readonly mostSources: number;
-  /** Does the work with a user that no container has. */
-  readonly withUid: <T>(choose: ChooseUid, work: (uid: number) => Promise<T>) => Promise<T>;
-  /** Starts a container of our own image and of this user, whose UNPACKED is this volume. */
-  readonly filler: (volume: string, uid: number) => Promise<Sandbox>;
+  /** Does the work with a user of this part that no container has. */
+  readonly withUid: <T>(part: UidPart, choose: ChooseUid, work: (uid: number) => Promise<T>) => Promise<T>;
+  /** Starts a container of our own image and of this user, whose UNPACKED is this volume. `shared`: see WorkspaceSource. */
+  readonly filler: (volume: string, uid: number, shared: boolean) => Promise<Sandbox>;
   /** Starts a sandbox over layers, to see whether that works; rejects when it does not. */
   readonly trial: (layers: Layers) => Promise<void>;
   readonly now: () => number;
@@ -102,11 +110,15 @@ export class VolumeLayers implements LayerStore {
     const { mostSources } = this.#options;
     for (const oldest of [...this.#sources.keys()].slice(0, -mostSources)) this.#sources.delete(oldest);
     if (this.#seen.has(key)) return Promise.resolve();
-    let coming = this.#coming.get(key); // unpacked once for all callers
+    return this.#fillOnce(name, tar).then(() => void this.#seen.add(key));
+  }
+
+  /** Unpacks the first copy, once for all callers. */
+  #fillOnce(name: LayerName, tar: TarSource): Promise<void> {
+    const key = keyOf(name);
+    let coming = this.#coming.get(key);
     if (coming === undefined) {
-      coming = this.#fillFirst(name, tar)
-        .then(() => void this.#seen.add(key))
-        .finally(() => this.#coming.delete(key));
+      coming = this.#fillFirst(name, tar).finally(() => this.#coming.delete(key));
       this.#coming.set(key, coming);
     }
     return coming;
@@ -127,7 +139,8 @@ export class VolumeLayers implements LayerStore {
   async copies(layers: Layers): Promise<ReadonlyMap<number, number>> {
     const found = await Promise.all(namesOf(layers).map((name) => this.#copiesOf(name)));
     const counts = new Map<number, number>();
-    for (const { uid } of found.flat()) counts.set(uid, (counts.get(uid) ?? 0) + 1);
+    for (const { for: whom } of found.flat())
+      if (whom !== "all") counts.set(whom, (counts.get(whom) ?? 0) + 1);
     return counts;
   }
 
@@ -137,7 +150,7 @@ export class VolumeLayers implements LayerStore {
     const { engine, now } = this.#options;
     const found: SealedLayer[] = [];
     for (const name of namesOf(layers))
-      found.push((await this.#sealed(name, uid)) ?? (await this.#copied(name, uid)));
+      found.push((await this.#sealed(name, whomFor(name, uid))) ?? (await this.#copied(name, uid)));
     for (const layer of found) this.#usedMs.set(layer.seal.name, now());
     const parts = await Promise.all(
       found.flatMap((layer) =>
@@ -158,7 +171,7 @@ export class VolumeLayers implements LayerStore {
   /** Rejects when one of the layers was removed, or made anew, since `lowers` found it. */
   async stillSealed({ found }: Lowers): Promise<void> {
     for (const layer of found) {
-      const now = await this.#sealed(layer, layer.uid);
+      const now = await this.#sealed(layer, layer.for);
       if (now?.volumes.join() !== layer.volumes.join()) missing(layer);
     }
   }
@@ -194,8 +207,8 @@ export class VolumeLayers implements LayerStore {
     return this.#options.engine.volumes(prefixOf(this.#options.instance));
   }
 
-  async #sealed(name: LayerName, uid: number): Promise<SealedLayer | null> {
-    const volume = await this.#options.engine.volume(sealName(this.#options.instance, name, uid));
+  async #sealed(name: LayerName, whom: CopyFor): Promise<SealedLayer | null> {
+    const volume = await this.#options.engine.volume(sealName(this.#options.instance, name, whom));
     return volume === null ? null : sealedIn(volume);
   }
 
@@ -203,12 +216,13 @@ export class VolumeLayers implements LayerStore {
     return sealsIn(await this.#options.engine.volumes(copiesPrefix(this.#options.instance, name)));
   }
 
-  /** Makes the copy of a user that the caller holds. */
+  /** Makes the copy for a user that the caller holds. */
   async #copied(name: LayerName, uid: number): Promise<SealedLayer> {
     const source = this.#sources.get(keyOf(name));
     if (source === undefined) return missing(name);
-    await this.#fill(name, source, uid);
-    return (await this.#sealed(name, uid)) ?? missing(name);
+    if (name.kind === "environment") await this.#fillOnce(name, source);
+    else await this.#fill(name, source, uid);
+    return (await this.#sealed(name, whomFor(name, uid))) ?? missing(name);
   }
 
   /** A layer that was never mounted from here counts as used when it was first seen. */
@@ -222,6 +236,7 @@ export class VolumeLayers implements LayerStore {
   async #fillFirst(name: LayerName, tar: TarSource): Promise<void> {
     if (await this.has(name)) return;
     await this.#options.withUid(
+      name.kind === "environment" ? "owner" : "layered",
       ([lowest]) => lowest,
       (uid) => this.#fill(name, tar, uid),
     );
@@ -238,8 +253,9 @@ export class VolumeLayers implements LayerStore {
         await engine.createVolume(volume, partLabels(instance, owner));
         bytes = await this.#unpack(name, part, { volume, uid }, tar());
       }
-      const labels = sealLabels(instance, name, uid, bytes, volumes);
-      const sealing = sealName(instance, name, uid);
+      const whom = whomFor(name, uid);
+      const labels = sealLabels(instance, name, whom, bytes, volumes);
+      const sealing = sealName(instance, name, whom);
       const seal = sealedIn(await engine.createVolume(sealing, labels));
       this.#usedMs.set(sealing, now());
       if (seal?.volumes.join() !== volumes.join()) await this.#discard(volumes); // another runner was first
@@ -265,7 +281,8 @@ export class VolumeLayers implements LayerStore {
   ): Promise<number> {
     const bounds = new LayerBounds(name);
     const digest = createHash("sha256");
-    const filler = await this.#options.filler(volume, uid);
+    const shared = name.kind === "environment";
+    const filler = await this.#options.filler(volume, uid, shared);
     try {
       const select = part === "" ? [] : ["--strip-components=1", part];
       const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
@@ -277,6 +294,7 @@ export class VolumeLayers implements LayerStore {
       });
       const actual = digest.digest("hex");
       if (actual !== name.digest) throw invalid(name, `its bytes have the digest ${actual}`);
+      if (shared) await tool(filler, SHARE, null);
       await tool(filler, ["sync", "-f", UNPACKED], null);
       return bounds.finish();
     } finally {
@@ -306,10 +324,15 @@ export class VolumeLayers implements LayerStore {
   }
 }
 
-function namesOf({ tree, environment }: Layers): readonly LayerName[] {
+function whomFor({ kind }: LayerName, uid: number): CopyFor {
+  return kind === "environment" ? "all" : uid;
+}
+
+function namesOf({ tree, environment, owned }: Layers): readonly LayerName[] {
+  const kind = owned === true ? "owned" : "environment";
   return [
     ...(tree === null ? [] : [{ kind: "tree" as const, digest: tree }]),
-    ...(environment === null ? [] : [{ kind: "environment" as const, digest: environment }]),
+    ...(environment === null ? [] : [{ kind, digest: environment } as const]),
   ];
 }
 

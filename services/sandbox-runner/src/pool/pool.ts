@@ -243,6 +243,6 @@ export class WarmPool {
 }
 
 function keyOf(order: SandboxOrder): string {
-  const { tree = null, environment = null } = order.layers ?? {};
-  return JSON.stringify([order.imageId, Object.entries(order.limits).sort(), tree, environment]);
+  const { tree = null, environment = null, owned = false } = order.layers ?? {};
+  return JSON.stringify([order.imageId, Object.entries(order.limits).sort(), tree, environment, owned]);
 }

@@ -250,6 +250,35 @@ describe("the container that the engine is asked for", () => {
     expect(stepEnvironment({ ...image, env: [] }, "/tmp")["PATH"]).toContain("/usr/bin");
   });
 
+  it("sandbox-runner/S1: only a sandbox over an environment has a further group, and only that of environments", () => {
+    const volume = { name: "v", path: "/v/_data" };
+    const over = (environment: { workspace: typeof volume; home: typeof volume } | null) => ({
+      ...spec,
+      workspace: { kind: "layers", top: "/top/_data", tree: volume, environment } as const,
+    });
+    const layered = over({ workspace: volume, home: volume });
+    const { HostConfig } = createBody(layered, environment);
+    expect(HostConfig["GroupAdd"]).toEqual(["61183"]);
+    for (const GroupAdd of [["0"], ["61183", "0"], null]) {
+      const actual = { ...inspected(), HostConfig: { ...HostConfig, GroupAdd } };
+      expect(differences(layered, environment, image, actual)).toContain(
+        `HostConfig.GroupAdd is ${JSON.stringify(GroupAdd)}`,
+      );
+    }
+    for (const plain of [over(null), spec]) {
+      expect(createBody(plain, environment).HostConfig).not.toHaveProperty("GroupAdd");
+      const actual = inspected({ host: { GroupAdd: ["61183"] } });
+      expect(differences(plain, environment, image, actual).join()).toContain("HostConfig.GroupAdd");
+    }
+  });
+
+  it("only a layer for several users belongs to their group", () => {
+    const filling = (shared: boolean) => ({ kind: "fill", volume: "v", shared }) as const;
+    const user = (shared: boolean) =>
+      createBody({ ...spec, workspace: filling(shared) }, environment)["User"];
+    expect([user(true), user(false)]).toEqual(["60721:61183", "60721:60721"]);
+  });
+
   it("gVisor gets a higher task limit, because it uses several tasks of the host for each process inside", () => {
     const runsc = createBody({ ...spec, limits: { ...spec.limits, runtime: "runsc" } }, environment);
     expect(runsc.HostConfig.PidsLimit).toBe(16 * spec.limits.pids);

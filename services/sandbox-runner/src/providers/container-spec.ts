@@ -2,8 +2,8 @@
  * The one place that defines a sandbox container.
  *
  * A ContainerSpec holds everything that can vary; `createBody` turns it into the request to Docker. It has no way to
- * express a path of the host, a device, a capability, a network or an environment variable, no user but those of
- * sandbox-uids.ts, and no volume but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A
+ * express a path of the host, a device, a capability, a network or an environment variable, no user and no group but those
+ * of sandbox-uids.ts, and no volume but those of workspace-mounts.ts. The image is given by id, because a name can be moved. A
  * service's container shares the network of a sandbox, which is none: the two meet on a loopback interface and nowhere else.
  *
  * PID 1 is the supervisor itself. An init beside it would share its frame stream, and the code under test could read the
@@ -16,6 +16,7 @@
 import type { ContainerSpec, ImageFacts } from "../ports.ts";
 import { LABELS } from "../reaper/reap-plan.ts";
 import type { Json } from "./engine-json.ts";
+import { ENVIRONMENT_GID } from "./sandbox-uids.ts";
 import { memoryOf, mountDifferences, mountsOf, tmpfs, WORKSPACE } from "./workspace-mounts.ts";
 
 const MiB = 1024 * 1024;
@@ -41,7 +42,7 @@ export function createBody(spec: ContainerSpec, environment: Environment): Creat
     Image: spec.imageId,
     Entrypoint: environment.entrypoint,
     Cmd: environment.command,
-    User: `${spec.uid}:${spec.uid}`,
+    User: `${spec.uid}:${gidOf(spec)}`,
     WorkingDir: WORKSPACE,
     Hostname: spec.beside === undefined ? "sandbox" : "", // the engine takes no name for a shared network
     Domainname: "",
@@ -67,6 +68,17 @@ function hostTasksPerProcess(runtime: string): number {
   return runtime === "runsc" ? 16 : 1;
 }
 
+/** A layer for several users belongs to their group. */
+function gidOf({ uid, workspace }: ContainerSpec): number {
+  return workspace.kind === "fill" && workspace.shared ? ENVIRONMENT_GID : uid;
+}
+
+/** What a sandbox may do to the files of its environment, it may do as a member of their group. */
+function furtherGroups({ workspace }: ContainerSpec): { readonly [key: string]: Json } {
+  const isOver = workspace.kind === "layers" && workspace.environment !== null;
+  return isOver ? { GroupAdd: [String(ENVIRONMENT_GID)] } : {};
+}
+
 function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfig"] {
   const { limits, uid, beside, tmpfs: further = [] } = spec;
   const mounts = mountsOf(spec);
@@ -75,6 +87,7 @@ function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfi
     ReadonlyRootfs: true,
     Privileged: false,
     CapDrop: ["ALL"],
+    ...furtherGroups(spec),
     SecurityOpt: ["no-new-privileges", `seccomp=${seccomp}`],
     NetworkMode: beside === undefined ? "none" : `container:${beside}`,
     IpcMode: "none",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { beginOf, bestUid, freeUids, SANDBOX_UID } from "./sandbox-uids.ts";
+import { beginOf, bestUid, ENVIRONMENT_GID, freeUids, SANDBOX_UID } from "./sandbox-uids.ts";
 
 const all = [...freeUids("layered", new Set()), ...freeUids("other", new Set())];
 
@@ -14,6 +14,13 @@ it("a user that a container has is not free, and the two parts share none", () =
   expect(freeUids("other", new Set(all))).toEqual([]);
   const other = new Set(freeUids("other", new Set()));
   expect(freeUids("layered", other)).toHaveLength(128);
+});
+
+it("the owners of environments and their group are nobody else's", () => {
+  const owners = freeUids("owner", new Set());
+  expect(owners.filter((uid) => all.includes(uid))).toEqual([]);
+  for (const id of [...owners, ENVIRONMENT_GID]) expect(id > 60_705 && id < 61_184).toBe(true);
+  expect([...owners, ...all]).not.toContain(ENVIRONMENT_GID);
 });
 
 it("two instances begin at different users, and each meets all of them", () => {

@@ -9,10 +9,12 @@
  * All users are below 65,536, the whole range of a remapped or rootless engine, and in none of the ranges of login.defs (to
  * 60,000) and systemd (to 60,705, and from 61,184 on). /etc/passwd of the default image has them all.
  *
- * A layer's files belong to one user, so there is a copy of it for each user that sandboxes over it have had
+ * The files of a tree's layer belong to one user, so there is a copy of it for each user that sandboxes over it have had
  * (layers/volume-layers.ts). These sandboxes have a part of the range for themselves and take its users in one order, so that
  * they meet the same copies again. Each instance begins elsewhere: where several have one engine, one that took the users of
  * another one's copies would have that one unpack its layers again.
+ *
+ * The files of an environment belong to a user that no sandbox has, and to a group that every sandbox over one is in.
  */
 import { sha256Hex } from "@antiphon/contracts";
 
@@ -23,12 +25,23 @@ export const SANDBOX_UID = 65_532;
 const FIRST_UID = 60_720;
 const LAYERED_UIDS = 128;
 const ALL_UIDS = 448;
+const OWNER_UIDS = 15;
 
-export type UidPart = "layered" | "other";
+/** The group that the files of environments belong to. It follows the last user, and no user has it alone. */
+export const ENVIRONMENT_GID: number = FIRST_UID + ALL_UIDS + OWNER_UIDS;
+
+/** `owner`: who unpacks an environment. */
+export type UidPart = "layered" | "other" | "owner";
+
+const PARTS: Readonly<Record<UidPart, readonly [from: number, to: number]>> = {
+  layered: [0, LAYERED_UIDS],
+  other: [LAYERED_UIDS, ALL_UIDS],
+  owner: [ALL_UIDS, ALL_UIDS + OWNER_UIDS],
+};
 
 /** The users of this part that nothing has, from the place of `begin` on, in one round. */
 export function freeUids(part: UidPart, taken: ReadonlySet<number>, begin = 0): readonly number[] {
-  const [from, to] = part === "layered" ? [0, LAYERED_UIDS] : [LAYERED_UIDS, ALL_UIDS];
+  const [from, to] = PARTS[part];
   const size = to - from;
   const all = Array.from({ length: size }, (_, at) => FIRST_UID + from + ((begin + at) % size));
   return all.filter((uid) => !taken.has(uid));

@@ -90,18 +90,22 @@ describe("the mounts of a sandbox", () => {
       "nosuid,nodev,size=2000,nr_inodes=20,mode=0700,uid=60721,gid=60721",
     );
     expect(Object.keys(memoryOf(mounted({ kind: "top" })))).toEqual(["/tmp"]);
-    expect(mountsOf(mounted({ kind: "fill", volume: "new" }))).toEqual([
+    expect(mountsOf(mounted({ kind: "fill", volume: "new", shared: true }))).toEqual([
       { Type: "volume", Source: "new", Target: "/tmp" },
     ]);
-    expect(Object.keys(memoryOf(mounted({ kind: "fill", volume: "new" })))).toEqual(["/workspace"]);
+    expect(Object.keys(memoryOf(mounted({ kind: "fill", volume: "new", shared: true })))).toEqual([
+      "/workspace",
+    ]);
   });
 
-  it.each([{ kind: "memory" }, { kind: "top" }, { kind: "fill", volume: "new" }, layers] as const)(
-    "equal the engine's own list of them: $kind",
-    (source) => {
-      expect(mountDifferences(mounted(source), listed(source))).toEqual([]);
-    },
-  );
+  it.each([
+    { kind: "memory" },
+    { kind: "top" },
+    { kind: "fill", volume: "new", shared: true },
+    layers,
+  ] as const)("equal the engine's own list of them: $kind", (source) => {
+    expect(mountDifferences(mounted(source), listed(source))).toEqual([]);
+  });
 
   it.each([
     ["one more", (all: Record<string, Json>[]) => [...all, { Type: "bind", Destination: "/host" }]],

@@ -59,8 +59,9 @@ export class DockerLayers {
       owner,
       newName: () => uniqueId(),
       mostSources: 2 * slots, // a tree and an environment
-      withUid: (choose, work) => uids.use("layered", choose, work),
-      filler: async (volume, uid) => start({ ...(await own()), uid, workspace: { kind: "fill", volume } }),
+      withUid: (part, choose, work) => uids.use(part, choose, work),
+      filler: async (volume, uid, shared) =>
+        start({ ...(await own()), uid, workspace: { kind: "fill", volume, shared } }),
       trial: async (layers) => this.#tried({ ...(await own()), layers }),
       now: () => Date.now(),
     });

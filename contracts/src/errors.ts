@@ -173,7 +173,7 @@ const TABLE = {
   ANT_RUN_TIME_BUDGET: ["terminal", 200, 1, "The run did not finish within its wall-clock budget.", "Raise run_time_budget_s, or split the run; `antiphon retry <runId>` starts it again."],
   ANT_RUN_WAITING_INPUT: ["terminal", 200, 3, "The run waits for an answer.", "Answer with `antiphon answer <runId>`, or `POST /runs/:id/events`."],
   ANT_SANDBOX_BUSY: ["retry", 503, 4, "All sandbox slots are in use.", "It is retried automatically. For more slots, start another sandbox-runner."],
-  ANT_SANDBOX_CANCELED: ["terminal", 200, 1, "The sandbox was stopped because the run was canceled.", "Nothing to do."],
+  ANT_SANDBOX_CANCELED: ["terminal", 200, 1, "The sandbox was stopped because the run was canceled.", "Nothing to do; `antiphon diff <runId>` shows the change so far, and `antiphon run --patch <runId>` goes on from it."],
   ANT_SANDBOX_DISK: ["attempt", 200, 1, "A command filled the sandbox's disk.", "Write less to /workspace and /tmp."],
   ANT_SANDBOX_FAILED: ["retry", 500, 1, "The sandbox could not carry out the job.", "Read the engine's message in the details; the job is retried."],
   ANT_SANDBOX_FORGED: ["retry", 503, 4, "Answers to a job bore no signature of a trusted runner.", "Find out who else answers in the runners' queue group, or add the runner's public key to the file of ANTIPHON_TRUSTED_RUNNERS."],

@@ -465,6 +465,18 @@ const TABLE = {
     "the service ends; the work is redelivered",
   ],
   cancelMs: [5000, "milliseconds", "from cancel to a stopped container", "a fault; a test checks it"],
+  cancelCollectMs: [
+    5000,
+    "milliseconds",
+    "for what a canceled attempt left to be read from its sandbox; its commands are stopped before",
+    "the container is removed unread",
+  ],
+  canceledReportMs: [
+    20_000,
+    "milliseconds",
+    "from the cancel of a run to the stored evidence of an attempt under way",
+    "the attempt leaves no evidence",
+  ],
   blobDeadlineMs: [60_000, "milliseconds", "one read or write of an object", "ANT_BLOB_DEADLINE"],
   logMaxAgeS: [3600, "seconds", "live output is for watching and is not a record", "dropped"],
   journalPartitions: [64, "streams", "each has its own directory, lock and consumers", "refused"],

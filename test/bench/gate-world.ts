@@ -8,6 +8,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { BUCKETS } from "@antiphon/contracts";
 import { createLogger, openBlobs, openKv, sandboxClient, type Blobs } from "@antiphon/runtime";
+import { startLauncher } from "@antiphon/git";
 import { Repositories } from "../../services/director/src/landing/repositories.ts";
 import type { CleanRoomPort, RepositoryPort } from "../../services/director/src/ports.ts";
 import { CleanRoom } from "../../services/director/src/verification/clean-room.ts";
@@ -32,6 +33,7 @@ export interface GateWorld {
 }
 
 export async function openGateWorld(): Promise<GateWorld> {
+  await startLauncher(); // As the Director and the Associate do.
   const world = await openWorld();
   await Promise.all(world.runners.map((runner) => runner.stop()));
   const directory = tempDir("antiphon-gate-");

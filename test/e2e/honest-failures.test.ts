@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { dockerContainers } from "./support/containers.ts";
+import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -242,6 +242,38 @@ test("what an attempt did until its time was over is kept, shown, and taken up b
   expect([none.code, none.stderr]).toEqual([expect.any(Number), expect.stringContaining("ANT_")]);
   expect(none.code).not.toBe(0);
 });
+
+test.each([
+  ["canceled", {}],
+  ["over its time budget", { run_time_budget_s: 10 }],
+])(
+  "what an attempt did in a run that is %s is kept, shown, and taken up by another run",
+  async (_, limit) => {
+    project = makeProject(BROKEN_CALCULATOR);
+    const agent = { kind: "command", argv: ["sh", "-c", `${FIX}; sleep 600`] };
+    const runId = await begin({ agent, checks: [CHECK] }, limit);
+    if ("run_time_budget_s" in limit) await until(runId, "failed");
+    else {
+      await eventually("the fix", async () =>
+        (await processesOf(runId)).includes("sleep 600") ? true : null,
+      );
+      expect((await stack.antiphon(["cancel", runId])).code).toBe(0);
+      await until(runId, "canceled");
+    }
+    const diff = await eventually("the evidence of the attempt", async () => {
+      const { code, stdout } = await stack.antiphon(["diff", runId]);
+      return code === 0 ? stdout : null;
+    });
+    expect(diff).toContain("--- a/add.js");
+    expect(project.landed(runId)).toEqual([]);
+    expect((await stack.antiphon(["doctor", "--journal", runId])).code).toBe(0);
+    const { document } = await stack.json<{ runId: string; status: string }>([
+      ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--patch", runId],
+    ]);
+    expect(document).toMatchObject({ status: "succeeded" });
+    expect(project.landed(document.runId)).toHaveLength(1);
+  },
+);
 
 test("the second attempt is told the failure in the middle of a long output of its own check", async () => {
   project = makeProject(BROKEN_CALCULATOR);

@@ -282,10 +282,13 @@ export const SandboxEvent = Type.Union(
 export type SandboxEvent = Static<typeof SandboxEvent>;
 
 export const SandboxSignal = Type.Union(
-  [closed({ kind: Type.Literal("alive") }), closed({ kind: Type.Literal("cancel") })],
+  [
+    closed({ kind: Type.Literal("alive") }),
+    closed({ kind: Type.Literal("cancel"), collect: Type.Optional(Type.Boolean()) }),
+  ],
   {
     description:
-      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, or cancel.",
+      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, or cancel. With `collect` only the command is stopped, and the outcome holds what it left.",
   },
 );
 export type SandboxSignal = Static<typeof SandboxSignal>;

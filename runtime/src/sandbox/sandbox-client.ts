@@ -18,13 +18,16 @@ import { wireHeaders } from "../nats/wire-headers.ts";
  * silence and kills the container. A runner silent for limits.sandboxSilenceMs is lost (ANT_SANDBOX_RUNNER_LOST). The
  * job is not asked again here, because its container may still live (`mayLive` in the error's data); the next try
  * belongs to another attempt. An aborted signal cancels the job on the runner and ends the call within limits.cancelMs;
- * without the runner's confirmation the error says `mayLive` too.
+ * without the runner's confirmation the error says `mayLive` too. If `stop` aborts, only the command is stopped: the outcome
+ * holds what it left, unless that takes longer than limits.cancelCollectMs.
  *
  * With `trust`, an outcome counts only under the signature of a trusted runner over this very request. After any other
  * answer the job is asked again, limits.sandboxForgeries times at most.
  */
 export interface SandboxRunOptions {
   signal: AbortSignal;
+  /** Ends the job with an outcome, if one can be had in a short time. */
+  stop?: AbortSignal;
   onEvent?: (event: SandboxEvent) => void;
   /** How long to wait for a runner with a free slot before ANT_SANDBOX_BUSY. Default 10 minutes. */
   patienceMs?: number;
@@ -56,12 +59,13 @@ export interface SandboxClientOptions {
 export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxClient {
   const clock = options.clock ?? systemClock;
   return {
-    async run(request, { signal, onEvent, patienceMs = 600_000 }) {
+    async run(request, { signal, stop, onEvent, patienceMs = 600_000 }) {
+      const signals = { signal, stop: stop ?? signal };
       const askedAt = clock.now();
       let lastSeenAt = askedAt;
       for (let attempt = 0, forged = 0; ; attempt += 1) {
-        if (signal.aborted) throw canceled(request);
-        const asked = await ask(bus, request, options, signal, onEvent);
+        if (signal.aborted || signals.stop.aborted) throw canceled(request);
+        const asked = await ask(bus, request, options, signals, onEvent);
         const now = clock.now();
         switch (asked.kind) {
           case "done":
@@ -88,13 +92,13 @@ export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxC
             lastSeenAt = now;
             if (now - askedAt > patienceMs)
               throw new AntiphonError("ANT_SANDBOX_BUSY", "all runners are busy");
-            await clock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signal);
+            await clock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signals.stop);
             break;
           case "nobody":
             if (now - lastSeenAt > Math.min(nobodyMs, patienceMs)) {
               throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is available");
             }
-            await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
+            await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signals.stop);
             break;
         }
       }
@@ -110,7 +114,7 @@ function ask(
   bus: Bus,
   request: SandboxRequest,
   { requester, trust }: SandboxClientOptions,
-  signal: AbortSignal,
+  { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortSignal },
   onEvent: ((event: SandboxEvent) => void) | undefined,
 ): Promise<Asked> {
   return new Promise((resolve) => {
@@ -119,17 +123,25 @@ function ask(
     const say = (message: SandboxSignal): void => tell(bus, job, message);
     let heardAt = performance.now();
     let cancelTimer: NodeJS.Timeout | null = null;
+    let collectTimer: NodeJS.Timeout | null = null;
 
     const finish = (asked: Asked): void => {
       clearInterval(beat);
       if (cancelTimer !== null) clearTimeout(cancelTimer);
+      if (collectTimer !== null) clearTimeout(collectTimer);
       signal.removeEventListener("abort", onAbort);
+      stop.removeEventListener("abort", onStop);
       if (!subscription.isClosed()) subscription.unsubscribe();
       resolve(asked);
     };
     const onAbort = (): void => {
       say({ kind: "cancel" });
       cancelTimer ??= setTimeout(() => finish({ kind: "canceled" }), limits.cancelMs);
+    };
+    const onStop = (): void => {
+      if (cancelTimer !== null) return;
+      say({ kind: "cancel", collect: true });
+      collectTimer ??= setTimeout(onAbort, limits.cancelCollectMs);
     };
     const hear = (message: Msg): void => {
       heardAt = performance.now();
@@ -156,9 +168,12 @@ function ask(
     const subscription = subscribe(bus.nc, inbox, hear, { log: bus.log });
     const beat = setInterval(() => {
       if (performance.now() - heardAt > limits.sandboxSilenceMs) return finish({ kind: "lost" });
-      say({ kind: signal.aborted ? "cancel" : "alive" });
+      if (cancelTimer !== null) say({ kind: "cancel" });
+      else if (collectTimer !== null) say({ kind: "cancel", collect: true });
+      else say({ kind: "alive" });
     }, limits.sandboxBeatMs);
     signal.addEventListener("abort", onAbort, { once: true });
+    if (stop !== signal) stop.addEventListener("abort", onStop, { once: true });
     const { run, task, epoch } = request;
     const trace = bus.records.traces.headerOf({ runId: run, taskId: task, epoch });
     const headers = wireHeaders({

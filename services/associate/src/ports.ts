@@ -61,7 +61,13 @@ export interface Sandbox {
   /** Rejects with a coded error when no runner could run the job; any other end is an outcome. */
   run(
     request: SandboxRequest,
-    options: { signal: AbortSignal; patienceMs: number; onEvent(event: SandboxEvent): void },
+    options: {
+      signal: AbortSignal;
+      /** Ends the job with an outcome, if one can be had in a short time. */
+      stop: AbortSignal;
+      patienceMs: number;
+      onEvent(event: SandboxEvent): void;
+    },
   ): Promise<SandboxOutcome>;
 }
 

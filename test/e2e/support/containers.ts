@@ -14,3 +14,10 @@ export async function dockerContainers(runId: string): Promise<string[]> {
   if (code !== 0) throw new Error(`docker ps: ${stderr}`);
   return stdout.split("\n").filter((name) => name !== "");
 }
+
+/** The command lines of the processes in a run's containers. */
+export async function processesOf(runId: string): Promise<string> {
+  const names = await dockerContainers(runId);
+  const tops = await Promise.all(names.map((name) => run("docker", ["top", name, "-eo", "pid,args"])));
+  return tops.map(({ stdout }) => stdout).join("\n");
+}

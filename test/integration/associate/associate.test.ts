@@ -5,7 +5,7 @@ import { dispatchOf } from "../../../services/associate/src/testing/dispatch.fix
 import { eventually } from "../../support/nats.ts";
 import { cleanUpRepos } from "../../support/repo.ts";
 import { openWorld, TASK } from "./associate-world.ts";
-import type { World } from "./associate-world.ts";
+import type { Sent, World } from "./associate-world.ts";
 
 let world: World;
 
@@ -256,22 +256,42 @@ describe("honest failures", () => {
 });
 
 describe("a run that is over", () => {
-  test("a cancel stops the container within 5 s and leaves no result", async () => {
-    const sent = await world.dispatch(scripted("sleep 600"));
-    await eventually("the container runs", () => world.containers(sent.runId).length === 1);
+  async function cancel({ runId }: Pick<Sent, "runId">): Promise<void> {
     const body = { by: "test", reason: "enough" };
-    await world.journal.append({
-      type: "cancel",
-      runId: sent.runId,
-      taskId: null,
-      epoch: 0,
-      cause: null,
-      body,
-    });
-    tell(world.bus, subjects.control(sent.runId), { kind: "cancel" }); // as the gateway does
+    await world.journal.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body });
+    tell(world.bus, subjects.control(runId), { kind: "cancel" }); // as the gateway does
+  }
+  const heard = (runId: string, word: string): boolean =>
+    world.progress.some((line) => line.runId === runId && line.text.includes(word));
+
+  test("a cancel stops the container within 5 s; the change and the output so far are kept", async () => {
+    const sent = await world.dispatch(
+      scripted("echo hello > hello.txt; rm README.md; echo begun", "trap '' TERM; echo more; sleep 600"),
+    );
+    await eventually("the first command has ended", () => heard(sent.runId, "(exit 0)"));
+    await cancel(sent);
     await eventually("the container is gone", () => world.containers(sent.runId).length === 0, 5000);
+    const { code, result, patch } = await world.reported(sent);
+    expect(code).toBe("ANT_SANDBOX_CANCELED");
+    expect(result).toMatchObject({ status: "failed", files_changed: ["hello.txt", "README.md"] });
+    expect(patch).not.toBeNull();
+    const manifest = await world.manifest(sent);
+    expect(await world.text(manifest, "diff.patch")).toContain("+hello");
+    expect(await world.text(manifest, "work/1.stdout.txt")).toBe("begun\n");
     await eventually("the dispatch is acknowledged", async () => (await world.unfinished()) === 0);
-    expect(await world.journal.find("result", sent.runId, TASK, 1)).toBeNull();
+  });
+
+  test("a cancel while a check runs keeps the finished change", async () => {
+    const sent = await world.dispatch({
+      ...scripted("echo hello > hello.txt"),
+      ...task({ verify_profile: { mode: "smoke", commands: ["sleep 600"] } }),
+    });
+    await eventually("the work has ended", () => heard(sent.runId, "(exit 0)"));
+    await cancel(sent);
+    expect(await world.reported(sent)).toMatchObject({
+      code: "ANT_SANDBOX_CANCELED",
+      result: { status: "failed", files_changed: ["hello.txt"] },
+    });
   });
 
   test("a dispatch of a canceled run is not claimed", async () => {

@@ -216,4 +216,36 @@ describe("the sandbox client", () => {
     heard();
     await stop();
   });
+
+  it("asks a job to stop and to collect what is left, and cancels it when that takes too long", async () => {
+    const signals: SandboxSignal[] = [];
+    const running = new Map<string, (event: SandboxEvent) => void>();
+    const heard = listen<SandboxSignal>(runner, "antiphon.v1.rpc.sandbox.job.*", (value, subject) => {
+      signals.push(value);
+      const emit = running.get(subject.split(".").at(-1) ?? "");
+      if (value.kind === "cancel" && value.collect !== true)
+        emit?.({ kind: "done", result: outcome("canceled") });
+    });
+    const serving = serve(async (job, emit) => {
+      running.set(job.jobId, emit);
+      emit({ kind: "accepted", node: "sr_test", image: "img" });
+      await Promise.resolve();
+    });
+    const stop = new AbortController();
+    const { signal } = new AbortController();
+    const client = sandboxClient(bus, { requester: "as_test" });
+    const run = client.run(request(), { signal, stop: stop.signal });
+    await eventually("the job runs", () => running.size === 1);
+    const stoppedAt = performance.now();
+    stop.abort();
+    expect((await run).outcome).toBe("canceled");
+    expect(performance.now() - stoppedAt).toBeGreaterThanOrEqual(limits.cancelCollectMs - 50);
+    const words = signals.filter(({ kind }) => kind === "cancel").map((one) => "collect" in one);
+    expect([words[0], words.at(-1)]).toEqual([true, false]);
+    await expect(client.run(request(), { signal, stop: stop.signal })).rejects.toMatchObject({
+      code: "ANT_SANDBOX_CANCELED",
+    });
+    heard();
+    await serving();
+  });
 });

@@ -16,6 +16,8 @@ import type { Objects } from "./sim-blobs.ts";
 export interface Circumstances {
   containerId: string;
   killed: boolean;
+  /** It was canceled, and what it left was collected. */
+  collects: boolean;
   chance: Chance;
   files: Objects;
 }
@@ -23,10 +25,16 @@ export interface Circumstances {
 const OUTPUT = { blob: null, bytes: 0, kept: 0, truncated: false, tail: "" };
 
 export function outcomeOf(request: SandboxRequest, facts: Circumstances): SandboxOutcome {
-  const { containerId, killed, chance, files } = facts;
+  const { containerId, killed, collects, chance, files } = facts;
   const meta = { bootMs: 10, provider: "docker" as const, node: "sim", image: "sim", containerId };
   const plain = { message: "", code: null, steps: [], changes: null, meta };
-  if (killed) return { ...plain, outcome: "canceled", code: "ANT_SANDBOX_CANCELED", message: "canceled" };
+  if (killed) {
+    const canceled = { outcome: "canceled", code: "ANT_SANDBOX_CANCELED", message: "canceled" } as const;
+    const work = request.steps.find(({ id }) => id.startsWith("work"));
+    if (!collects || work === undefined) return { ...plain, ...canceled };
+    const steps = [{ ...stepOf(work.id, 0), exitCode: null }];
+    return { ...plain, ...canceled, steps, changes: changesOf(containerId, chance, files) };
+  }
   const odd = chance.next();
   if (odd < 0.02) return { ...plain, outcome: "oom", code: "ANT_SANDBOX_OOM", message: "out of memory" };
   if (odd < 0.05)

@@ -2,7 +2,8 @@
  * A sandbox-runner of the simulated world. It serves the real runner's subject and protocol; its containers are entries of
  * a list.
  *
- * Lifecycle of a job: accepted -> started -> steps -> done; or killed: canceled, or its requester went silent.
+ * Lifecycle of a job: accepted -> started -> steps -> done; or killed: canceled, or its requester went silent. A canceled job
+ * may take a while to collect what it left.
  */
 import {
   decode,
@@ -63,6 +64,7 @@ class Job {
   private readonly say: (event: object) => void;
   private heardMs: number;
   private killed: "canceled" | "silent" | null = null;
+  private collects = false;
   private wake: () => void = () => undefined;
 
   constructor(parts: RunnerParts, request: SandboxRequest, say: (event: object) => void) {
@@ -86,7 +88,11 @@ class Job {
     const subscription = bus.nc.subscribe(subjects.sandboxJob(this.request.jobId), {
       callback: (_, message) => {
         this.heardMs = now();
-        if ((decode(message.data) as SandboxSignal).kind === "cancel") this.kill("canceled");
+        const said = decode(message.data) as SandboxSignal;
+        if (said.kind !== "cancel") return;
+        if (said.collect === true && this.killed !== null) return; // the requester repeats it
+        this.collects = said.collect === true;
+        this.kill("canceled");
       },
     });
     const beat = setInterval(() => {
@@ -98,6 +104,7 @@ class Job {
       this.say({ kind: "started", bootMs: 10, containerId: life.id });
       // Mostly short; some outlast an ack wait, so that fencing is needed.
       await this.pause(chance.hit(0.2) ? chance.between(2_000, 15_000) : chance.between(20, 1_500));
+      if (this.collects) await this.collect();
       life.endedMs = now();
       if (this.killed !== "silent") this.say({ kind: "done", result: this.outcome(life) });
     } finally {
@@ -108,7 +115,22 @@ class Job {
 
   private outcome(life: ContainerLife): SandboxOutcome {
     const { chance, files } = this.parts;
-    return outcomeOf(this.request, { containerId: life.id, killed: this.killed !== null, chance, files });
+    const { killed, collects } = this;
+    return outcomeOf(this.request, {
+      ...{ containerId: life.id, killed: killed !== null, collects, chance, files },
+    });
+  }
+
+  /** A second cancel ends it. */
+  private collect(): Promise<void> {
+    const { chance } = this.parts;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, chance.hit(0.1) ? 60_000 : chance.between(5, 2_000));
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   private kill(why: "canceled" | "silent"): void {

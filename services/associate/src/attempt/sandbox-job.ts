@@ -14,7 +14,7 @@ import type { JobPlan } from "./attempt.ts";
 import { endingOf } from "./ending.ts";
 import { isOwnFault, retryDelayMs } from "./fault.ts";
 import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
-import type { AttemptOrder } from "./work.ts";
+import type { AttemptOrder, Stops } from "./work.ts";
 
 /** The sandbox got no network, so no command was started in it. */
 const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);
@@ -98,7 +98,7 @@ export async function runJob(
   plan: JobPlan,
   ports: AttemptPorts,
   deadlineMs: number,
-  stop: AbortSignal,
+  { stop, giveUp }: Stops,
 ): Promise<SandboxOutcome | "over-budget"> {
   const { clock, progress } = ports;
   const queuedAt = clock.now();
@@ -111,7 +111,7 @@ export async function runJob(
   };
   for (let attempt = 0; ; attempt += 1) {
     const askedAt = clock.now();
-    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stop);
+    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, { stop, giveUp });
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
     if (answer.data["mayLive"] === true) throw answer; // associate/A3
@@ -141,7 +141,7 @@ async function runOnce(
   ports: AttemptPorts,
   leftMs: number,
   onProgress: (event: SandboxEvent) => void,
-  stop: AbortSignal,
+  { stop, giveUp }: Stops,
 ): Promise<SandboxOutcome | "over-budget" | AntiphonError> {
   const budget = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -156,10 +156,11 @@ async function runOnce(
     jobId: ports.newJobId(),
     budgetMs: leftMs,
   };
-  const signal = AbortSignal.any([stop, budget.signal]);
+  const signal = AbortSignal.any([giveUp, budget.signal]);
   try {
     const patienceMs = Math.min(ports.patienceMs, QUEUE_MS);
-    return faultIn(await ports.sandbox.run(request, { signal, patienceMs, onEvent }));
+    const outcome = await ports.sandbox.run(request, { signal, stop, patienceMs, onEvent });
+    return stop.aborted && outcome.outcome === "canceled" ? outcome : faultIn(outcome);
   } catch (thrown) {
     if (budget.signal.aborted && !stop.aborted) return "over-budget";
     return AntiphonError.from(thrown, "ANT_SANDBOX_FAILED");

@@ -92,12 +92,16 @@ function driven(...answers: Answer[]): Driven {
   return { ports, requests, stored, said };
 }
 
-const go = (world: Driven, dispatch: Partial<DispatchBody> = {}, stop = new AbortController()) =>
-  carryOut(
-    { runId: "run_1", epoch: 1, dispatch: dispatchOf(dispatch), associate: "as_1" },
-    world.ports,
-    stop.signal,
-  );
+const go = (
+  world: Driven,
+  dispatch: Partial<DispatchBody> = {},
+  stop = new AbortController(),
+  giveUp = stop,
+) =>
+  carryOut({ runId: "run_1", epoch: 1, dispatch: dispatchOf(dispatch), associate: "as_1" }, world.ports, {
+    stop: stop.signal,
+    giveUp: giveUp.signal,
+  });
 
 /** Every sandbox is busy for the given number of tries, each half a minute long. */
 function busyFor(times: number): Driven {
@@ -264,6 +268,43 @@ describe("carryOut", () => {
       expect(world.stored).toEqual([]);
     },
   );
+
+  describe("of a run that is canceled", () => {
+    const canceledAfter = (outcome: SandboxOutcome["outcome"], keep: boolean) => {
+      const stop = new AbortController();
+      const world = driven(async (request, signal) => {
+        stop.abort("canceled");
+        const good = await allGood(request, signal);
+        return { ...good, outcome, message: "stopped", ...(keep ? {} : { steps: [], changes: null }) };
+      });
+      return { stop, world };
+    };
+
+    test.each(["canceled", "completed"] as const)(
+      "stores what its agent left and reports a failure, if its job ended as %s",
+      async (outcome) => {
+        const { stop, world } = canceledAfter(outcome, true);
+        expect(await go(world, {}, stop, new AbortController())).toMatchObject({
+          kind: "reported",
+          body: {
+            code: "ANT_SANDBOX_CANCELED",
+            patch: blob,
+            result: { status: "failed", summary: expect.stringContaining("kept: hello.txt") as string },
+          },
+        });
+        expect(world.stored).toContain("diff.patch");
+      },
+    );
+
+    test("reports nothing if no command was started, or nobody waits any more", async () => {
+      const none = canceledAfter("canceled", false);
+      const ended = { kind: "stopped", why: "canceled" };
+      expect(await go(none.world, {}, none.stop, new AbortController())).toEqual(ended);
+      const late = canceledAfter("canceled", true);
+      expect(await go(late.world, {}, late.stop, late.stop)).toEqual(ended);
+      expect([none.world.stored, late.world.stored]).toEqual([[], []]);
+    });
+  });
 
   test("associate/A3: a stopped attempt says when its container may still be running", async () => {
     const stop = new AbortController();

@@ -1,7 +1,9 @@
 /**
  * Carries out one attempt: context -> agent -> sandbox (work, then self-verification) -> diff -> evidence.
  *
- * It ends with a report, with the infrastructure fault that prevented one, or, when its signal aborts, without either.
+ * It ends with a report, with the infrastructure fault that prevented one, or, when it is stopped, without either. An attempt
+ * of a canceled run is stopped too, but what its agent has left until then may have been paid for: it is read from the
+ * sandbox, stored, and reported as a failure, until `giveUp` aborts.
  *
  * Promises:
  *   associate/A5 Because a fault of the infrastructure says nothing about the task, it is tried again while patience and
@@ -35,16 +37,20 @@ export interface AttemptOrder {
   readonly replay?: { readonly id: string; readonly calls: readonly BlobRef[] };
 }
 
-export async function carryOut(
-  order: AttemptOrder,
-  ports: AttemptPorts,
-  stop: AbortSignal,
-): Promise<AttemptEnd> {
+export interface Stops {
+  /** Ends the work. Its reason is a StopReason. */
+  readonly stop: AbortSignal;
+  /** Ends also the wait for what the work has left. It never aborts before `stop`. */
+  readonly giveUp: AbortSignal;
+}
+
+export async function carryOut(order: AttemptOrder, ports: AttemptPorts, stops: Stops): Promise<AttemptEnd> {
+  const { stop, giveUp } = stops;
   try {
-    const ran = await attempted(order, ports, stop);
-    if (stop.aborted) return stoppedBy(stop);
-    const body = await reported(order, ports, ran);
-    return stop.aborted ? stoppedBy(stop) : { kind: "reported", body };
+    const ran = await attempted(order, ports, stops);
+    if (giveUp.aborted || (stop.aborted && !hasLeft(ran))) return stoppedBy(stop);
+    const body = await reported(order, ports, stop.aborted ? canceledIn(ran) : ran);
+    return giveUp.aborted ? stoppedBy(stop) : { kind: "reported", body };
   } catch (thrown) {
     const { code, detail, data } = AntiphonError.from(thrown);
     const message = detail.slice(0, 2048);
@@ -60,9 +66,22 @@ function stoppedBy(stop: AbortSignal): Stopped {
   return { kind: "stopped", why: stop.reason as StopReason };
 }
 
+/** A sandbox that was stopped before its first command has nothing to keep. */
+const hasLeft = ({ outcome }: Ran): boolean => outcome !== null && outcome.steps.length > 0;
+
+/** A question or a proposal of a canceled run asks for nothing more, so its attempt ends as stopped. */
+function canceledIn(ran: Ran): Ran {
+  if (ran.ending.kind === "stopped") return ran;
+  return {
+    ...ran,
+    ending: { kind: "stopped", code: "ANT_SANDBOX_CANCELED", message: "the run was canceled" },
+  };
+}
+
 /** Throws infrastructure faults. */
-export async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: AbortSignal): Promise<Ran> {
+export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops: Stops): Promise<Ran> {
   const { dispatch } = order;
+  const { stop, giveUp } = stops;
   const deadlineMs = ports.clock.now() + budgetMsOf(dispatch);
   const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };
   try {
@@ -71,7 +90,7 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: 
     }
     // The diff at the end needs the tree; fetching it now overlaps with the sandbox's work.
     ports.trees
-      .ensure(dispatch.base, stop)
+      .ensure(dispatch.base, giveUp)
       .catch((error: unknown) => ports.log.debug({ err: error }, "could not fetch the base tree early"));
     const { trees, recordings } = ports;
     const { epoch } = order;
@@ -85,7 +104,7 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stop: 
       maxChars: briefRoom(prepared.steps.length),
       previousDiff,
     });
-    return await inSandbox({ ...order, brief }, ports, prepared, deadlineMs, stop);
+    return await inSandbox({ ...order, brief }, ports, prepared, deadlineMs, stops);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
@@ -110,7 +129,7 @@ async function inSandbox(
   ports: AttemptPorts,
   work: Work,
   deadlineMs: number,
-  stop: AbortSignal,
+  stops: Stops,
 ): Promise<Ran> {
   const { dispatch, runId, epoch } = order;
   const budgetMs = budgetMsOf(dispatch);
@@ -131,7 +150,7 @@ async function inSandbox(
   const shortened = historyNote(dispatch);
   if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
-  const outcome = await runJob(job, plan, ports, deadlineMs, stop);
+  const outcome = await runJob(job, plan, ports, deadlineMs, stops);
   if (outcome === "over-budget") {
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }

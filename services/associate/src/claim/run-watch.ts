@@ -3,6 +3,8 @@
  * record is looked for every limits.claimHeartbeatMs, and at once on a hint.
  *
  * Lifecycle: watching -> stopped (the signal aborted, with the reason) | released (the attempt ended by itself).
+ * A run that is over gives its attempts to nobody else, so an attempt that is stopped for it has limits.canceledReportMs to
+ * store what it has left; any other stop gives up at once.
  *
  * Promises:
  *   associate/A4 Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an
@@ -19,8 +21,10 @@ import type { Stopped, StopReason } from "../attempt/attempt-end.ts";
 export interface RunWatch {
   /** Aborts with a StopReason. */
   readonly signal: AbortSignal;
-  /** Resolves when the process shuts down and that is what stops the attempt. */
-  readonly draining: Promise<Stopped>;
+  /** Aborts when nothing of the attempt may be stored any more. */
+  readonly giveUp: AbortSignal;
+  /** Resolves when the process shuts down, or the time after a cancel is over; nobody waits for the attempt then. */
+  readonly left: Promise<Stopped>;
   /** Ends the watch without stopping the attempt. */
   release(): void;
 }
@@ -51,23 +55,35 @@ export function watchRun(
 ): RunWatch {
   const { runId, taskId, epoch } = attempt;
   const abort = new AbortController();
+  const giving = new AbortController();
+  let reporting: NodeJS.Timeout | null = null;
   let fence: Fence = { ackWaitMs: limits.associateAckWaitMs, provenAtMs: performance.now() };
   let askedAtMs = fence.provenAtMs;
   let asking = false;
-  let drained: (end: Stopped) => void = () => undefined;
-  const draining = new Promise<Stopped>((resolve) => (drained = resolve));
+  let leave: (end: Stopped) => void = () => undefined;
+  const left = new Promise<Stopped>((resolve) => (leave = resolve));
 
-  const release = (): void => {
+  const unwatch = (): void => {
     stopTicking();
     stopListening();
+  };
+  const release = (): void => {
+    unwatch();
     stay();
+    if (reporting !== null) clearTimeout(reporting);
+  };
+  const giveUp = (why: StopReason): void => {
+    release();
+    giving.abort(why);
+    if (why !== "fenced") leave({ kind: "stopped", why });
   };
   const stop = (why: StopReason): void => {
     if (abort.signal.aborted) return;
-    release();
+    unwatch();
     log.info({ run: runId, why }, "attempt stops");
+    if (why === "canceled") reporting = setTimeout(() => giveUp(why), limits.canceledReportMs);
+    else giveUp(why);
     abort.abort(why);
-    if (why === "draining") drained({ kind: "stopped", why });
   };
   const ask = async (): Promise<void> => {
     if (asking) return;
@@ -97,8 +113,8 @@ export function watchRun(
   };
   const stopTicking = ticks.add(tick);
   const stopListening = hints.on(runId, () => void ask()); // only a hint: the record decides
-  const drain = (): void => stop("draining");
+  const drain = (): void => (abort.signal.aborted ? giveUp("canceled") : stop("draining"));
   const stay = onAbort(shutdown, drain);
   if (shutdown.aborted) drain();
-  return { signal: abort.signal, draining, release };
+  return { signal: abort.signal, giveUp: giving.signal, left, release };
 }

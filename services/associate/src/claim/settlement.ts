@@ -2,6 +2,7 @@
  * Handles one delivery of a dispatch, from the claim to the recorded result.
  *
  * Lifecycle: delivered -> claimed -> working -> recorded | left alone (claimed by another process, or the run is over).
+ * The result of an attempt whose run was canceled may follow the end of the run: it changes nothing, and keeps its evidence.
  *
  * Promises:
  *   associate/A1 Because a claim is a compare-and-set in the journal and work starts only when it names this process, at
@@ -103,7 +104,8 @@ async function worked(job: Settling): Promise<AttemptEnd> {
   const watch = watchRun(lookout, journal, attempt, delivery.signal, log);
   try {
     const order = { runId, epoch, dispatch, associate: identity.associate };
-    return await Promise.race([carryOut(order, ports, watch.signal), watch.draining]);
+    const stops = { stop: watch.signal, giveUp: watch.giveUp };
+    return await Promise.race([carryOut(order, ports, stops), watch.left]);
   } finally {
     watch.release();
   }

@@ -57,7 +57,7 @@ export class Replays {
     const then = await recordedAttempt({ run, task, epoch }, journal, ports.evidence);
     const { dispatch, calls } = then;
     const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls } };
-    const ran = await attempted(order, ports, signal);
+    const ran = await attempted(order, ports, { stop: signal, giveUp: signal });
     if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the replay was ended early");
     const { facts, report, artifacts } = await proposed(order, ports, ran);
     const egress = ran.outcome?.egress;

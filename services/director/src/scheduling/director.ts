@@ -208,9 +208,9 @@ export class Director {
     const { refused } = snapshot.context;
     if (refused?.seq !== record.seq) return;
     const { runId: run, taskId: task, epoch, type } = record;
-    this.#parts.log.warn(
-      { run, task, epoch, seq: record.seq, type, reason: refused.reason },
-      "record refused",
-    );
+    const told = { run, task, epoch, seq: record.seq, type, reason: refused.reason };
+    // An attempt of a canceled run reports what it has left.
+    if (type === "result" && snapshot.context.cancel !== null) this.#parts.log.info(told, "late report");
+    else this.#parts.log.warn(told, "record refused");
   }
 }

@@ -4,7 +4,8 @@
  * Lifecycle of a job here: busy | accepted -> started -> (beat | step)* -> done.
  *
  * Every request ends with exactly one `busy` or `done`, or with one coded error. A job takes one of the runner's slots
- * from its acceptance until its container is gone. A hard stop cancels every job and removes its container.
+ * from its acceptance until its container is gone. A hard stop cancels every job and removes its container. A cancel with
+ * `collect` stops the command first, and reads what it left for limits.cancelCollectMs at most.
  *
  * An outcome that may lead to another try (anything but `completed`) is sent when the job's container is gone, so that
  * two tries never run at once. When the container could not be removed, the outcome says so: ANT_SANDBOX_LEFT.
@@ -41,6 +42,7 @@ export interface ServiceOptions {
 }
 
 const BUSY_RETRY_MS = 500;
+const CANCELED = "canceled by the requester";
 
 export class SandboxService {
   readonly #options: ServiceOptions;
@@ -111,9 +113,15 @@ export class SandboxService {
     signal.addEventListener("abort", hard, { once: true });
     if (signal.aborted) hard();
     let heardAt = performance.now();
-    const unlisten = listen<SandboxSignal>(bus, subjects.sandboxJob(request.jobId), ({ kind }) => {
+    const halt = new AbortController();
+    let collecting: NodeJS.Timeout | null = null;
+    const cancel = (): void => stop.abort(CANCELED);
+    const unlisten = listen<SandboxSignal>(bus, subjects.sandboxJob(request.jobId), (said) => {
       heardAt = performance.now();
-      if (kind === "cancel") stop.abort("canceled by the requester");
+      if (said.kind !== "cancel") return;
+      if (said.collect !== true) return cancel();
+      collecting ??= setTimeout(cancel, limits.cancelCollectMs);
+      halt.abort(CANCELED);
     });
     const beat = setInterval(() => {
       emit({ kind: "beat" });
@@ -135,7 +143,10 @@ export class SandboxService {
         timed: (name, work) => bus.tracer.span({ name }, () => work()),
         later: (work) => leaving.push(work),
       };
-      const outcome = await withoutContainer(await runJob(request, jobPorts, emit, stop.signal), leaving);
+      const outcome = await withoutContainer(
+        await runJob(request, jobPorts, emit, { signal: stop.signal, halt: halt.signal }),
+        leaving,
+      );
       jobLog.info(
         { outcome: outcome.outcome, code: outcome.code, bootMs: Math.round(outcome.meta.bootMs) },
         "job done",
@@ -143,6 +154,7 @@ export class SandboxService {
       return outcome;
     } finally {
       clearInterval(beat);
+      if (collecting !== null) clearTimeout(collecting);
       live.flush();
       unlisten();
       signal.removeEventListener("abort", hard);

@@ -103,9 +103,11 @@ const request = (changes: Partial<SandboxRequest> = {}): SandboxRequest => ({
   ...changes,
 });
 
-async function run(job: SandboxRequest, ports: JobPorts, signal = new AbortController().signal) {
+const never = new AbortController().signal;
+
+async function run(job: SandboxRequest, ports: JobPorts, signal = never, halt = never) {
   const events: SandboxEvent[] = [];
-  const outcome = await runJob(job, ports, (event) => events.push(event), signal);
+  const outcome = await runJob(job, ports, (event) => events.push(event), { signal, halt });
   return { outcome, events: events.map(({ kind }) => kind) };
 }
 
@@ -238,6 +240,42 @@ describe("a job", () => {
     const { outcome } = await run(request({ collect: true }), ports);
     expect(outcome).toMatchObject({ outcome: "timeout", changes: null });
     expect(outcome.message).toContain("its changes could not be read: ");
+  });
+
+  it("that is halted in a command ends as canceled, with what the command left", async () => {
+    const halt = new AbortController();
+    const { ports, seen } = twin({
+      onRun: ({ signal }) => {
+        halt.abort("canceled by the requester");
+        return Promise.resolve({ ...EXIT, exitCode: 137, signal: signal?.aborted === true ? 9 : 0 });
+      },
+    });
+    const { outcome } = await run(request({ collect: true }), ports, never, halt.signal);
+    expect(outcome).toMatchObject({
+      outcome: "canceled",
+      code: "ANT_SANDBOX_CANCELED",
+      message: "canceled by the requester",
+      changes: { overlay: null, deletions: ["gone"] },
+      steps: [{ id: "a", exitCode: null, timedOut: false }],
+    });
+    expect([seen.commands.length, seen.released]).toEqual([1, 1]);
+  });
+
+  it("that is halted before its first command reads nothing", async () => {
+    const onCollect = () => {
+      throw new Error("an unfilled workspace was read");
+    };
+    const { ports } = twin({ onCollect });
+    const halt = new AbortController();
+    const leased: JobPorts = {
+      ...ports,
+      lease: (...order) => {
+        halt.abort("canceled");
+        return ports.lease(...order);
+      },
+    };
+    const { outcome } = await run(request({ collect: true }), leased, never, halt.signal);
+    expect(outcome).toMatchObject({ outcome: "canceled", changes: null, steps: [] });
   });
 
   it("also collects after a failure", async () => {

@@ -30,12 +30,20 @@ import type { JobPorts } from "./job-ports.ts";
 import { Progress } from "./progress.ts";
 import { performStages, type Job, type Prepared } from "./stages.ts";
 
+export interface JobStops {
+  /** Ends the job at once. */
+  readonly signal: AbortSignal;
+  /** Stops the command; the job then ends with what it left. Before the first command it ends the job at once. */
+  readonly halt: AbortSignal;
+}
+
 export async function runJob(
   request: SandboxRequest,
   ports: JobPorts,
   emit: Job["emit"],
-  signal: AbortSignal,
+  stops: JobStops,
 ): Promise<SandboxOutcome> {
+  const signal = AbortSignal.any([stops.signal, stops.halt]);
   const { node, provider, defaults } = ports;
   const progress = new Progress({ node, provider, image: request.image ?? "" });
   const job: Job = { request, ports, emit, progress };
@@ -43,7 +51,7 @@ export async function runJob(
     const plan = planJob(request, defaults);
     const prepared = await ports.timed("sandbox prepare", () => prepare(plan, job, signal));
     signal.throwIfAborted();
-    if (plan.stages.length > 0) await inSandbox(job, prepared, signal);
+    if (plan.stages.length > 0) await inSandbox(job, prepared, stops);
   } catch (error) {
     progress.ending = endingOfFailure(error, progress.step, signal);
   }
@@ -92,7 +100,7 @@ async function ensureEnvironment(
   }
 }
 
-async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Promise<void> {
+async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStops): Promise<void> {
   const { request, ports, emit, progress } = job;
   const { plan, image, workspace, environment } = prepared;
   const askedAt = performance.now();
@@ -107,6 +115,7 @@ async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Pro
   signal.addEventListener("abort", stop, { once: true }); // sandbox-runner/S6
   try {
     signal.throwIfAborted();
+    halt.throwIfAborted();
     const { id: containerId, sealed } = lease.sandbox;
     const bootMs = performance.now() - askedAt;
     Object.assign(progress.meta, { bootMs, containerId });
@@ -117,7 +126,7 @@ async function inSandbox(job: Job, prepared: Prepared, signal: AbortSignal): Pro
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
       ); // sandbox-runner/S7
     }
-    await performStages(job, prepared, lease);
+    await performStages(job, prepared, lease, halt);
   } finally {
     signal.removeEventListener("abort", stop);
     ports.later(lease.release()); // sandbox-runner/S6

@@ -10,8 +10,8 @@ import type {
 } from "@antiphon/contracts";
 import { COMPLETED, type Ending } from "./ending.ts";
 
-/** A command that met a limit may have left good work. */
-const KEEPS_CHANGES: ReadonlySet<Ending["outcome"]> = new Set(["completed", "timeout", "oom"]);
+/** A command that met a limit, or was halted, may have left good work. */
+const KEEPS_CHANGES: ReadonlySet<Ending["outcome"]> = new Set(["completed", "timeout", "oom", "canceled"]);
 
 export class Progress {
   ending: Ending = COMPLETED;

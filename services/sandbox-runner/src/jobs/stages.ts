@@ -1,8 +1,8 @@
 /**
  * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. What they find out is noted
  * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
- * later commands, but the changes are still collected. So are those of a command that met its time or memory limit, because
- * the work up to there may have been paid for.
+ * later commands, but the changes are still collected. So are those of a command that met its time or memory limit, or was
+ * halted, because the work up to there may have been paid for.
  */
 import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
 import { environmentVariables } from "../environments/environment-variables.ts";
@@ -22,7 +22,7 @@ import { RunningServices, type ServicesParts } from "../beside/running-services.
 import type { Baseline } from "../workspace/collected.ts";
 import type { Written } from "../workspace/written.ts";
 import type { EgressLink } from "./egress-link.ts";
-import { endingOfDeath, endingOfExit } from "./ending.ts";
+import { endingOfDeath, endingOfExit, type Ending } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";
@@ -57,6 +57,8 @@ interface Leased extends Prepared {
   endsAt: number | null;
   /** A command failed, and the request does not go on after it. */
   stopped: boolean;
+  /** Aborts when the job is to end with what its commands have left so far. */
+  readonly halt: AbortSignal;
   /** The changes are collected after this stage, so its time limit must leave the sandbox alive. */
   willCollect: boolean;
 }
@@ -64,7 +66,12 @@ interface Leased extends Prepared {
 /** The state before the first command of a trial. */
 const BEGINNING = { endsAt: null, stopped: false };
 
-export async function performStages(job: Job, prepared: Prepared, lease: Lease): Promise<void> {
+export async function performStages(
+  job: Job,
+  prepared: Prepared,
+  lease: Lease,
+  halt: AbortSignal,
+): Promise<void> {
   const { progress } = job;
   const { plan, services } = prepared;
   const { ports } = job;
@@ -72,14 +79,16 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
   const running = new RunningServices({
     ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
   });
-  const leased: Leased = { ...prepared, job, lease, running, link: null, willCollect: false, ...BEGINNING };
+  const start = { link: null, willCollect: false, ...BEGINNING };
+  const leased: Leased = { ...prepared, job, lease, running, halt, ...start };
   try {
     for (const [i, stage] of plan.stages.entries()) {
       const collecting = plan.stages.slice(i + 1).find(({ kind }) => kind === "collect");
       leased.willCollect = collecting !== undefined;
       await job.ports.timed(nameOf(stage), () => perform(stage, leased));
+      if (halt.aborted) progress.ending = haltedIn(progress, halt);
       if (progress.ending.outcome === "completed") continue;
-      if (collecting !== undefined) await saveChanges(collecting, leased);
+      if (collecting !== undefined && progress.step !== null) await saveChanges(collecting, leased);
       return;
     }
   } finally {
@@ -87,6 +96,12 @@ export async function performStages(job: Job, prepared: Prepared, lease: Lease):
     progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;
   }
+}
+
+/** A command that ended by itself, at a limit, keeps that ending. */
+function haltedIn({ ending, step }: Progress, halt: AbortSignal): Ending {
+  if (ending.outcome !== "completed") return ending;
+  return endingOfDeath({ kind: "canceled", reason: String(halt.reason) }, step);
 }
 
 /** The ending stays that of the command; if the changes cannot be read, it says so. */
@@ -216,12 +231,13 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
+      signal: leased.halt,
       keepBytes: plan.limits.keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       onOutput: step.quiet === true ? () => undefined : ports.onOutput,
     });
     const { timedOut, durationMs, stdout, stderr } = exit;
-    const exitCode = timedOut ? null : exit.exitCode;
+    const exitCode = timedOut || (leased.halt.aborted && exit.signal > 0) ? null : exit.exitCode;
     progress.keep(ports.evidence.step({ id, exitCode, timedOut, durationMs, stdout, stderr }));
     if (exitCode !== null) progress.exits.push(exitCode);
     emit({ kind: "step", id, exitCode });

@@ -52,7 +52,7 @@ export async function openProviderHost(
     owner,
     log,
     newName: () => containerName(instance, null, uniqueId()),
-    isOver: async (attempt) => isOver(attempt, await journal.read(attempt.runId, ENDS)),
+    isOver: async (attempt) => isOver(attempt, await journal.read(attempt.runId, ENDS), Date.now()),
     idleOrder: () => ({
       limits: defaultLimits(config.runtime),
       labels: containerLabels({ instance, node, owner }, null, Date.now()),

@@ -5,7 +5,7 @@ import { attemptNamed, isOver } from "./stale-epoch.ts";
 
 const attempt = { runId: "run_a1", taskId: "T-001", epoch: 2 };
 const record = (type: string, taskId: string | null, epoch: number): StoredRecord =>
-  ({ type, taskId, epoch }) as StoredRecord;
+  ({ type, taskId, epoch, at: new Date(0) }) as StoredRecord;
 
 describe("sandbox-runner/S4: an attempt that is over", () => {
   it("is read from the name that a container got with its job", () => {
@@ -26,6 +26,11 @@ describe("sandbox-runner/S4: an attempt that is over", () => {
     ["is over after the next dispatch", [record("dispatch", "T-001", 3)], true],
     ["is over after the end of its run", [record("closed", null, 0)], true],
   ])("%s", (_, records, over) => {
-    expect(isOver(attempt, records)).toBe(over);
+    expect(isOver(attempt, records, 60_000)).toBe(over);
+  });
+
+  it("leaves its holder the time to read what it left", () => {
+    const closed = [record("closed", null, 0)];
+    expect([isOver(attempt, closed, 9_000), isOver(attempt, closed, 11_000)]).toEqual([false, true]);
   });
 });

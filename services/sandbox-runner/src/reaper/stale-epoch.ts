@@ -4,9 +4,9 @@
  * A warm container was labelled before its job was known, so the attempt is read from its name (container-labels.ts).
  *
  * An attempt is over when its epoch was judged, its task was dispatched again, or its run is closed, whoever owns the
- * container. A container whose name holds no attempt, or one that the journal does not know, is left alone.
+ * container. Its holder hears of that too, and has some seconds to read what the attempt left. A container whose name holds no attempt, or one that the journal does not know, is left alone.
  */
-import type { StoredRecord } from "@antiphon/contracts";
+import { limits, type StoredRecord } from "@antiphon/contracts";
 
 export interface AttemptName {
   readonly runId: string;
@@ -25,8 +25,11 @@ export function attemptNamed(name: string, instance: string): AttemptName | null
 /** The record types that `isOver` reads. */
 export const ENDS = ["dispatch", "verdict", "closed"] as const;
 
-export function isOver(attempt: AttemptName, records: readonly StoredRecord[]): boolean {
-  return records.some(({ type, taskId, epoch }) => {
+const HOLDERS_TURN_MS = limits.cancelCollectMs + limits.cancelMs;
+
+export function isOver(attempt: AttemptName, records: readonly StoredRecord[], nowMs: number): boolean {
+  return records.some(({ type, taskId, epoch, at }) => {
+    if (nowMs - at.getTime() < HOLDERS_TURN_MS) return false;
     if (type === "closed") return true;
     if (taskId !== attempt.taskId) return false;
     return type === "verdict" ? epoch >= attempt.epoch : type === "dispatch" && epoch > attempt.epoch;

@@ -57,6 +57,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/git/git-hermetic.test.ts",
   "test/integration/git/git-history.test.ts",
   "test/integration/git/git-inspect.test.ts",
+  "test/integration/git/git-launcher.test.ts",
   "test/integration/git/git-linked.test.ts",
   "test/integration/git/git-machine-faults.test.ts",
   "test/integration/git/git-overlay.test.ts",

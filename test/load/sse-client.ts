@@ -28,6 +28,8 @@ export class SseClient {
   /** Answers other than 200, and sequences that went back. */
   faults = 0;
   runs = 0;
+  /** Connections that ended before an answer. */
+  lost = 0;
   /** The statuses of answers other than 200. */
   readonly refusals: number[] = [];
 
@@ -67,7 +69,12 @@ export class SseClient {
       authorization: `Bearer ${token}`,
       ...(last === undefined ? {} : { "last-event-id": String(last) }),
     };
-    const response = await open(`${url}/runs/${run.runId}/events`, headers, address);
+    const response = await open(`${url}/runs/${run.runId}/events`, headers, address).catch(() => null);
+    if (response === null) {
+      this.lost += 1;
+      await pause(1_000);
+      return false;
+    }
     if (response.statusCode !== 200) {
       this.faults += 1;
       this.refusals.push(response.statusCode ?? 0);

@@ -117,11 +117,16 @@ async function measure(processes: Processes, order: Order): Promise<boolean> {
   await Promise.all(reading);
   await bus.close();
   const seconds = (performance.now() - since) / 1000;
-  const [gaps, twice, faults] = [sum(all, "gaps"), sum(all, "twice"), sum(all, "faults")];
+  const [gaps, twice, faults, lost] = [
+    sum(all, "gaps"),
+    sum(all, "twice"),
+    sum(all, "faults"),
+    sum(all, "lost"),
+  ];
   const statuses = [...new Set(all.flatMap(({ refusals }) => refusals))].join(", ");
   console.log(
     `${clients} clients, ${sum(all, "runs")} runs followed to their end, ${Math.round(sum(all, "events") / seconds)} events/s; ` +
-      `gaps ${gaps}, duplicates ${twice}, refused or out of order ${faults}${statuses === "" ? "" : ` (${statuses})`}`,
+      `gaps ${gaps}, duplicates ${twice}, connections without an answer ${lost}, refused or out of order ${faults}${statuses === "" ? "" : ` (${statuses})`}`,
   );
   const grown = growth(samples);
   console.log(`heap after GC: ${grown.toFixed(1)} MiB more at the end than after the first quarter`);
@@ -142,7 +147,7 @@ function growth(samples: readonly Sample[]): number {
 
 function sum(
   clients: readonly SseClient[],
-  what: "events" | "resumed" | "gaps" | "twice" | "faults" | "runs",
+  what: "events" | "resumed" | "gaps" | "twice" | "faults" | "lost" | "runs",
 ): number {
   return clients.reduce((total, client) => total + client[what], 0);
 }

@@ -122,6 +122,7 @@ export async function bundle(root, outdir) {
     define: {
       __ANTIPHON_VERSION__: JSON.stringify(version),
       __ANTIPHON_PROGRAMS__: JSON.stringify(sandboxPrograms(root)),
+      __ANTIPHON_LAUNCHER__: JSON.stringify(readFileSync(join(root, "git/src/process/launcher.pl"), "utf8")),
     },
     // Bundled CommonJS packages still reach Node's own modules through require().
     banner: {

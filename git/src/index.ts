@@ -20,6 +20,7 @@ export { linkedContent, type Served } from "./linked/linked-content.ts";
 export { exportHistory, type ExportedHistory, type HistoryOptions } from "./trees/export-history.ts";
 export { exportTree, type ExportBounds, type ExportedTree } from "./trees/export-tree.ts";
 export { gitVersion } from "./process/git-process.ts";
+export { startLauncher } from "./process/launcher.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
 export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
 export { projectFileOf } from "./inspection/project-file.ts";

@@ -24,6 +24,9 @@ export type {
   TailOptions,
 } from "./journal/journal.ts";
 export { tail } from "./journal/journal-tail.ts";
+export { openRunOrder } from "./journal/run-order.ts";
+export type { RunOrder } from "./journal/run-order.ts";
+export type { RunCursor, RunPage } from "./journal/run-page.ts";
 export { openJournalAudit } from "./journal/journal-audit.ts";
 export type { JournalAudit } from "./journal/journal-audit.ts";
 export { openKv } from "./stores/kv.ts";

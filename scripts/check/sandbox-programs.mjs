@@ -1,11 +1,12 @@
-// Checks the programs that run inside sandboxes: perl's own parser and perlcritic over the joined Perl programs,
-// shellcheck over the shell. Usage: node scripts/check/sandbox-programs.mjs. Needs perl, perlcritic and shellcheck.
+// Checks the programs that run inside sandboxes, and the launcher of processes: perl's own parser and perlcritic over the Perl
+// programs (those of sandboxes joined), shellcheck over the shell. Usage: node scripts/check/sandbox-programs.mjs. Needs perl, perlcritic and shellcheck.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const LAUNCHER = fileURLToPath(new URL("../../git/src/process/launcher.pl", import.meta.url));
 const FOLDER = fileURLToPath(new URL("../../services/sandbox-runner/src/supervisor/", import.meta.url));
 
 /** A program's parts, in the order in which its TypeScript file joins them. */
@@ -28,6 +29,12 @@ function run(command, args) {
   return status === 0 ? null : `${stdout}${stderr}`.trimEnd();
 }
 
+function perlComplaints(program) {
+  const profile = join(FOLDER, "perlcriticrc");
+  const critic = ["--quiet", "--profile", profile, "--verbose", "%f:%l: %m (%p)\\n", program];
+  return [run("perl", ["-c", program]), run("perlcritic", critic)];
+}
+
 const aside = mkdtempSync(join(tmpdir(), "antiphon-programs-"));
 const complaints = [];
 try {
@@ -37,17 +44,9 @@ try {
   ]) {
     const program = join(aside, `${file}.pl`);
     writeFileSync(program, joined(partsOf(file), declarations));
-    complaints.push(run("perl", ["-c", program]));
-    const critic = [
-      "--quiet",
-      "--profile",
-      join(FOLDER, "perlcriticrc"),
-      "--verbose",
-      "%f:%l: %m (%p)\\n",
-      program,
-    ];
-    complaints.push(run("perlcritic", critic));
+    complaints.push(...perlComplaints(program));
   }
+  complaints.push(...perlComplaints(LAUNCHER));
   const scripts = partsOf("plain-supervisor.ts").map((part) => join(FOLDER, part));
   complaints.push(run("shellcheck", ["-s", "sh", ...scripts]));
 } finally {

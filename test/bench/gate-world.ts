@@ -4,11 +4,12 @@
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { BUCKETS } from "@antiphon/contracts";
 import { createLogger, openBlobs, openKv, sandboxClient, type Blobs } from "@antiphon/runtime";
-import { Repositories } from "../../services/director/src/landing/repositories.ts";
+import { startLauncher } from "@antiphon/git";
+import { Repositories } from "../../services/director/src/repositories/repositories.ts";
 import type { CleanRoomPort, RepositoryPort } from "../../services/director/src/ports.ts";
 import { CleanRoom } from "../../services/director/src/verification/clean-room.ts";
 import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";
@@ -32,6 +33,7 @@ export interface GateWorld {
 }
 
 export async function openGateWorld(): Promise<GateWorld> {
+  await startLauncher(); // As the Director and the Associate do.
   const world = await openWorld();
   await Promise.all(world.runners.map((runner) => runner.stop()));
   const directory = tempDir("antiphon-gate-");
@@ -81,15 +83,35 @@ function launchRunner(natsUrl: string, instance: string, directory: string): Chi
 /** Waits until an instance has warm sandboxes alone, as many as it keeps. */
 export async function pooled(instance: string): Promise<void> {
   const filter = ["--filter", `label=antiphon.instance=${instance}`];
-  let [before, quiet] = [-1, 0];
+  let [before, quiet] = ["", 0];
   while (quiet < 8) {
-    const text = execFileSync("docker", ["ps", "--all", "--format", "{{.Names}}", ...filter], {
-      encoding: "utf8",
-    });
-    const names = text.trim().split("\n");
-    const isQuiet = names.length === before && names.every((name) => name.includes("-warm-"));
-    quiet = isQuiet ? quiet + 1 : 0;
-    before = names.length;
+    const text = docker(["ps", "--all", "--format", "{{.ID}} {{.Names}}", ...filter]);
+    const found = text.split("\n").map((line) => line.split(" "));
+    const isWarm = found.every(([, name = ""]) => name.includes("-warm-"));
+    const worked = isWarm ? workOf(found.map(([id = ""]) => id)) : "";
+    quiet = isWarm && worked === before ? quiet + 1 : 0;
+    before = worked;
     await new Promise((resolve) => setTimeout(resolve, 80));
   }
 }
+
+/** The processor time of each supervisor. One that still reads the files of its workspace is not ready. */
+function workOf(ids: readonly string[]): string {
+  try {
+    const pids = docker(["inspect", "--format", "{{.State.Pid}}", ...ids]).split("\n");
+    return pids.map((pid) => cpuTimeOf(readFileSync(`/proc/${pid}/stat`, "latin1"))).join(" ");
+  } catch {
+    return `changing at ${Date.now()}`;
+  }
+}
+
+/** The fields 14 and 15 of the file; the name, which is the second, may hold spaces. */
+const cpuTimeOf = (stat: string): string =>
+  stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(11, 13)
+    .join("+");
+
+const docker = (args: readonly string[]): string =>
+  execFileSync("docker", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

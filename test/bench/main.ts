@@ -15,6 +15,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   journal: () => import("./journal.ts"),
   peers: () => import("./peers.ts"),
   repositories: () => import("./repositories.ts"),
+  "run-list": () => import("./run-list.ts"),
   sandbox: () => import("./sandbox.ts"),
 };
 

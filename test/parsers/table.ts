@@ -2,9 +2,15 @@
 import { contractParsers } from "./contract-parsers.ts";
 import { gitParsers } from "./git-parsers.ts";
 import type { Parser } from "./growth.ts";
+import { pageParsers } from "./page-parsers.ts";
 import { serviceParsers } from "./service-parsers.ts";
 
-export const PARSERS: readonly Parser[] = [...contractParsers, ...gitParsers, ...serviceParsers];
+export const PARSERS: readonly Parser[] = [
+  ...contractParsers,
+  ...gitParsers,
+  ...pageParsers,
+  ...serviceParsers,
+];
 
 const OURS = "reads what this project or its build wrote";
 const OPERATOR = "reads settings of the operator, once, at the start";

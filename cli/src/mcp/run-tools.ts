@@ -6,7 +6,8 @@ import { usage } from "../failure.ts";
 import { filterOf } from "../runs/run-filter.ts";
 import { localProblem, repositoryOf } from "../runs/repository-place.ts";
 import { loadFiles } from "../runs/run-files.ts";
-import { matches, STATUSES, type RunLine } from "../runs/run-lines.ts";
+import { STATUSES } from "../runs/run-lines.ts";
+import { listRuns } from "../runs/run-pages.ts";
 import { loadPlan, namesRun } from "../runs/plan-source.ts";
 import { readSummary } from "../runs/read-summary.ts";
 import { intentOf } from "../runs/run-request.ts";
@@ -73,9 +74,7 @@ export const addListRuns: AddTool = (server, context) => {
       const given = { ...(status && { status }), ...(repo && { repo }), ...(since && { since }) };
       const filter = filterOf(given);
       const gateway = await context.gateway();
-      const asked = Object.keys(given).length === 0 ? limit : MOST_RUNS;
-      const { runs } = await gateway.get<{ runs: RunLine[] }>(`/runs?limit=${asked}`);
-      return { runs: runs.filter((run) => matches(run, filter)).slice(0, limit) };
+      return { ...(await listRuns(gateway, filter, limit)) };
     }),
   );
 };

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { examples, type CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
 import { filterFlags, filterOf } from "../runs/run-filter.ts";
-import { matches, type RunLine } from "../runs/run-lines.ts";
+import { listRuns } from "../runs/run-pages.ts";
 import { table } from "../screen/table.ts";
 
 interface Simulated {
@@ -26,7 +26,7 @@ interface SimulateFlags {
 }
 
 /** Bounds of the gateway: runs of one list, and of one request. */
-const [MOST, AT_ONCE] = [1_000, 100];
+const AT_ONCE = 100;
 
 export function addSimulate(policy: Command, context: CliContext): void {
   policy
@@ -57,8 +57,8 @@ async function simulate(
   const filter = filterOf(filterFlags(text));
   const policy = file === undefined ? {} : { policy: await policyIn(file) };
   const gateway = await context.gateway();
-  const { runs: known } = await gateway.get<{ runs: RunLine[] }>(`/runs?limit=${MOST}`);
-  const ids = known.flatMap((run) => (run.status !== "corrupt" && matches(run, filter) ? [run.runId] : []));
+  const { runs: known } = await listRuns(gateway, filter, Number.POSITIVE_INFINITY);
+  const ids = known.flatMap(({ runId, status }) => (status === "corrupt" ? [] : [runId]));
   const runs: Simulated[] = [];
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const request = { runs: ids.slice(at, at + AT_ONCE), ...policy };

@@ -2,6 +2,7 @@
 //
 // A branch that is deleted by mistake can be made again: the commit is in the run's records (`antiphon get`), and git keeps
 // it for some weeks.
+import { runPages } from "../runs/run-pages.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -38,7 +39,7 @@ async function prune(context: CliContext, flags: PruneFlags): Promise<void> {
     throw usage(`--older-than takes a span such as 12h or 30d, not ${JSON.stringify(flags.olderThan)}`);
   const repo = repositoryOf(flags.repo);
   const branches = await runBranches(repo);
-  const ended = branches.length === 0 ? new Map<string, boolean>() : await endedRuns(context);
+  const ended = await endedRuns(context, new Set(branches.map(({ runId }) => runId)));
   const decisions = prunePlan(branches, { olderThanMs }, ended, Date.now());
   const chosen = decisions.filter(({ kind }) => kind === "delete");
   if (flags.yes === true) for (const { branch } of chosen) await deleteBranch(repo, branch);
@@ -47,12 +48,14 @@ async function prune(context: CliContext, flags: PruneFlags): Promise<void> {
 }
 
 /** Whether each run has ended. Without a gateway that is unknown, and nothing may be deleted. */
-async function endedRuns(context: CliContext): Promise<Map<string, boolean>> {
-  const gateway = await context.gateway();
-  const { runs } = await gateway.get<{ runs: { runId: string; endedAt: string | null }[] }>(
-    "/runs?limit=1000",
-  );
-  return new Map(runs.map(({ runId, endedAt }) => [runId, endedAt !== null]));
+async function endedRuns(context: CliContext, wanted: ReadonlySet<string>): Promise<Map<string, boolean>> {
+  const ended = new Map<string, boolean>();
+  if (wanted.size === 0) return ended;
+  for await (const runs of runPages(await context.gateway())) {
+    for (const { runId, endedAt } of runs) if (wanted.has(runId)) ended.set(runId, endedAt !== null);
+    if (ended.size === wanted.size) break;
+  }
+  return ended;
 }
 
 function show({ screen }: CliContext, decisions: readonly Decision[], deleted: boolean): void {

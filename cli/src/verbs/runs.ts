@@ -5,8 +5,9 @@ import { examples, runId as aRunId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
 import { filterOf } from "../runs/run-filter.ts";
-import { matches, runRows, STATUSES } from "../runs/run-lines.ts";
+import { runRows, STATUSES } from "../runs/run-lines.ts";
 import type { RunLine } from "../runs/run-lines.ts";
+import { listRuns } from "../runs/run-pages.ts";
 import { table } from "../screen/table.ts";
 
 interface Restored {
@@ -15,7 +16,8 @@ interface Restored {
 }
 
 interface RunsFlags {
-  readonly limit: string;
+  readonly limit?: string;
+  readonly all?: boolean;
   readonly status?: string;
   readonly repo?: string;
   readonly since?: string;
@@ -23,8 +25,7 @@ interface RunsFlags {
   readonly json?: boolean;
 }
 
-/** The gateway's own bound; filters look at this many runs. */
-const MOST = 1_000;
+const SHOWN = 20;
 const WATCH_MS = 2_000;
 
 export const addRuns: AddVerb = (program, context) => {
@@ -32,7 +33,8 @@ export const addRuns: AddVerb = (program, context) => {
     .command("runs")
     .summary("list the runs, newest first")
     .enablePositionalOptions()
-    .option("--limit <n>", "maximum number of runs to list", "20")
+    .option("--limit <n>", "maximum number of runs to list (default: 20)")
+    .option("--all", "list all runs, the archived ones too")
     .addOption(
       new Option("--status <status>", "only runs in this status; `open`: not ended").choices(STATUSES),
     )
@@ -46,6 +48,7 @@ export const addRuns: AddVerb = (program, context) => {
         "antiphon runs",
         "antiphon runs --status open --watch",
         "antiphon runs --repo . --since 2h --json",
+        "antiphon runs --all --status failed",
       ]),
     )
     .action(async (flags: RunsFlags) => {
@@ -55,30 +58,40 @@ export const addRuns: AddVerb = (program, context) => {
 };
 
 async function list(context: CliContext, flags: RunsFlags): Promise<void> {
-  const { limit } = flags;
-  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MOST)
-    throw usage(`--limit takes a number from 1 to ${MOST}, not ${JSON.stringify(limit)}`);
+  const limit = limitOf(flags);
   const filter = filterOf(flags);
   const gateway = await context.gateway();
   for (;;) {
     const isFiltered = Object.values(filter).some((one) => one !== null);
-    const answer = await gateway.get<{ runs: RunLine[] }>(`/runs?limit=${isFiltered ? MOST : limit}`);
-    const shown = answer.runs.filter((run) => matches(run, filter)).slice(0, Number(limit));
+    const { runs: shown, goesOn } = await listRuns(gateway, filter, limit);
     if (flags.watch === true) context.screen.clear();
     if (flags.json === true) context.screen.json({ runs: shown });
-    else show(context, shown, isFiltered);
+    else show(context, shown, { isFiltered, goesOn });
     if (flags.watch !== true) return;
     await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
   }
 }
 
-function show({ screen }: CliContext, runs: readonly RunLine[], isFiltered: boolean): void {
+function limitOf({ limit, all }: RunsFlags): number {
+  if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : SHOWN;
+  if (all === true) throw usage("give --limit or --all, not both");
+  if (!/^[1-9]\d{0,6}$/.test(limit))
+    throw usage(`--limit takes a number from 1 to 9999999, not ${JSON.stringify(limit)}`);
+  return Number(limit);
+}
+
+function show(
+  { screen }: CliContext,
+  runs: readonly RunLine[],
+  { isFiltered, goesOn }: { readonly isFiltered: boolean; readonly goesOn: boolean },
+): void {
   if (runs.length === 0 && !isFiltered)
     return screen.out('no runs yet; start one with: antiphon run "<intent>"');
   if (runs.length === 0) return screen.out("no run matches");
   const [header = "", ...rows] = table(runRows(runs, Date.now()));
   screen.out(screen.colours.dim(header));
   for (const row of rows) screen.out(row);
+  if (goesOn) screen.err("there are more: --limit <n> or --all");
 }
 
 function addRestore(runs: Command, context: CliContext): void {

@@ -13,12 +13,13 @@ import { AntiphonError, limits } from "@antiphon/contracts";
 import { sourceOf } from "./apply-patch.ts";
 import type { ChangedTree, OverlayFile } from "./change.ts";
 import {
-  buildTrees,
   gitObject,
   PathConflict,
   type GitObject,
+  type ObjectFormat,
   type TreeEntry,
 } from "../objects/git-object.ts";
+import { KnownTrees, type EntryChange } from "../objects/known-trees.ts";
 import { ignoredPaths } from "./ignored-files.ts";
 import { refuseInSubmodules, refuseLfs } from "../linked/linked-paths.ts";
 import { listTree } from "../objects/objects.ts";
@@ -78,14 +79,15 @@ export async function diffOverlay(
           ? await objectsFrom.list(tree)
           : await listTree(scratch.git.bind(scratch), tree);
       refuseInSubmodules(base, [...overlay.files.map(({ path }) => path), ...overlay.deletions]);
-      const next = await laidOver(scratch, base, overlay);
+      const known = knownTrees(scratch.store.format, base);
+      const next = await laidOver(scratch, known.byPath, overlay);
       await refuseLfs(
         scratch,
         tree,
         base,
         next.changed.map(({ path }) => path),
       );
-      const { root, objects } = rebuilt(scratch, base, next);
+      const { root, objects } = rebuilt(known, next);
       const change = {
         tree: root,
         objects,
@@ -112,9 +114,12 @@ interface LaidOver {
 }
 
 /** Deletions first, then files: a sandbox applies the two lists in the same order. */
-async function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: Overlay): Promise<LaidOver> {
+async function laidOver(
+  scratch: Scratch,
+  before: ReadonlyMap<string, TreeEntry>,
+  overlay: Overlay,
+): Promise<LaidOver> {
   const { format } = scratch.store;
-  const before = new Map(base.map((entry) => [entry.path, entry]));
   const entries = new Map(before);
   for (const path of overlay.deletions) if (!inDotGit(path)) entries.delete(path);
   const blobs = new Map<string, GitObject>();
@@ -134,8 +139,13 @@ async function laidOver(scratch: Scratch, base: readonly TreeEntry[], overlay: O
   const ignored = await ignoredPaths(scratch, entries.values(), added, contents);
   for (const path of ignored) entries.delete(path);
   changed = changed.filter((file) => !ignored.has(file.path));
-  const deleted = [...before.keys()].filter((path) => !entries.has(path));
+  const gone = overlay.deletions.filter((path) => before.has(path) && !entries.has(path));
+  const deleted = gone.length === 0 ? [] : inOrder(before, new Set(gone));
   return { entries, blobs, changed, deleted, ignored: [...ignored] };
+}
+
+function inOrder(before: ReadonlyMap<string, TreeEntry>, paths: ReadonlySet<string>): string[] {
+  return [...before.keys()].filter((path) => paths.has(path));
 }
 
 /** A sandbox may run `git init` for itself; its `.git` is never part of a change. */
@@ -155,18 +165,22 @@ function requirePlain(path: string): void {
   }
 }
 
+/** The listings of recent bases come from a cache, and so do their trees. */
+const KNOWN = new WeakMap<readonly TreeEntry[], KnownTrees>();
+
+function knownTrees(format: ObjectFormat, base: readonly TreeEntry[]): KnownTrees {
+  const known = KNOWN.get(base) ?? new KnownTrees(format, base);
+  KNOWN.set(base, known);
+  return known;
+}
+
 /** The new trees, and the blobs that remain in them. */
-function rebuilt(
-  scratch: Scratch,
-  base: readonly TreeEntry[],
-  next: LaidOver,
-): { root: string; objects: GitObject[] } {
-  const { format } = scratch.store;
+function rebuilt(known: KnownTrees, next: LaidOver): { root: string; objects: GitObject[] } {
+  const written = next.changed.map(({ path }): EntryChange => [path, next.entries.get(path) ?? null]);
+  const gone = next.deleted.map((path): EntryChange => [path, null]);
   try {
-    const { root, trees } = buildTrees(format, next.entries.values());
-    const known = buildTrees(format, base).trees;
-    const fresh = [...trees.values()].filter((tree) => !known.has(tree.id));
-    const used = new Set([...next.entries.values()].map((entry) => entry.id));
+    const { root, fresh } = known.changed([...gone, ...written]);
+    const used = new Set(written.map(([, entry]) => entry?.id));
     return { root, objects: [...[...next.blobs.values()].filter((blob) => used.has(blob.id)), ...fresh] };
   } catch (thrown) {
     if (!(thrown instanceof PathConflict)) throw thrown;

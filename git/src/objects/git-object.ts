@@ -72,21 +72,33 @@ function insert(root: Directory, entry: TreeEntry): void {
   directory.files.set(name, entry);
 }
 
-function writeDirectory(format: ObjectFormat, directory: Directory, trees: Map<string, GitObject>): string {
+const TREE_MODE = "40000";
+
+/** The tree with these entries, in any order; a directory has the mode 40000. */
+export function treeObject(
+  format: ObjectFormat,
+  entries: Iterable<readonly [name: string, mode: string, id: string]>,
+): GitObject {
   // Git sorts a directory as if its name ended in a slash.
-  const rows: { key: string; mode: string; name: string; id: string }[] = [];
-  for (const [name, child] of directory.directories) {
-    rows.push({ key: `${byteKey(name)}/`, mode: "40000", name, id: writeDirectory(format, child, trees) });
-  }
-  for (const [name, entry] of directory.files) {
-    rows.push({ key: byteKey(name), mode: entry.mode, name, id: entry.id });
-  }
+  const rows = Array.from(entries, ([name, mode, id]) => {
+    const key = mode === TREE_MODE ? `${byteKey(name)}/` : byteKey(name);
+    return { key, mode, name, id };
+  });
   rows.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   const body: Buffer[] = [];
   for (const row of rows) {
     body.push(Buffer.from(`${row.mode} `), encodePath(row.name), Buffer.from(`00${row.id}`, "hex"));
   }
-  const tree = gitObject(format, "tree", Buffer.concat(body));
+  return gitObject(format, "tree", Buffer.concat(body));
+}
+
+function writeDirectory(format: ObjectFormat, directory: Directory, trees: Map<string, GitObject>): string {
+  const children = Array.from(
+    directory.directories,
+    ([name, child]) => [name, TREE_MODE, writeDirectory(format, child, trees)] as const,
+  );
+  const files = Array.from(directory.files, ([name, { mode, id }]) => [name, mode, id] as const);
+  const tree = treeObject(format, [...children, ...files]);
   trees.set(tree.id, tree);
   return tree.id;
 }

@@ -1,6 +1,7 @@
 /**
  * The only module that starts `git`: an argv array, a hermetic environment (git-environment.ts), bounded output, a
- * deadline, and a typed failure. A start costs about 3 ms, so callers count their calls.
+ * deadline, and a typed failure. A start costs about 2 ms through the launcher and more without (launcher.ts), so callers count
+ * their calls.
  *
  * Failures: ANT_GIT_MISSING (no program), ANT_GIT_TIMEOUT (deadline or abort), ANT_GIT_INTERRUPTED (git/G2),
  * ANT_GIT_OUTPUT_LIMIT, and from `git()` also ANT_GIT_FAILED (a non-zero exit).
@@ -10,10 +11,11 @@
  *     started for lack of resources, or ran out of disk or memory is ANT_GIT_INTERRUPTED, which is retried, and no
  *     caller sees its exit code.
  */
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { AntiphonError } from "@antiphon/contracts";
 import { gitDirectoryState } from "../disk/git-directory.ts";
 import { gitEnvironment, type GitSettings } from "./git-environment.ts";
+import { runProcess } from "./launcher.ts";
+import type { ProcessEnd, ProcessOrder, ProcessRun } from "./process-run.ts";
 
 export interface GitCall {
   args: readonly string[];
@@ -80,14 +82,71 @@ function notStarted(cause: NodeJS.ErrnoException): AntiphonError {
   return new AntiphonError(code, `git could not be started: ${cause.message}`, { cause });
 }
 
-/** @throws AntiphonError when the process could not be started and Node reports it at once */
-function start(call: GitCall): ChildProcessWithoutNullStreams {
+/** Runs git and returns the result with any exit code, except for faults of the machine (git/G2). */
+export async function runGit(call: GitCall): Promise<GitResult> {
+  const { stdout, stderr, end } = await heard(call);
+  const verb = call.args[0] ?? "";
+  if (end.code === null) {
+    const detail = `git ${verb} was ended by ${end.signal ?? "a signal"}: ${firstLine(stderr)}`;
+    throw new AntiphonError("ANT_GIT_INTERRUPTED", detail); // git/G2
+  }
+  const wanting = end.code === 0 && !READERS.has(verb) ? null : machineFault(stderr);
+  if (wanting !== null) {
+    const data = { exitCode: end.code, stderr };
+    throw new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data }); // git/G2
+  }
+  if (end.code !== 0 && NO_REPOSITORY.test(stderr)) await requireAbsent(call);
+  return { exitCode: end.code, stdout, stderr };
+}
+
+/** Runs git to its end, within the bounds of the call. */
+async function heard(call: GitCall): Promise<{ stdout: Buffer; stderr: string; end: ProcessEnd }> {
+  const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
+  const deadlineMs = call.deadlineMs ?? DEADLINE_MS;
+  const verb = call.args[0] ?? "";
+  const [out, err] = [new Heard(limit), new Heard(MAX_STDERR_BYTES)];
+  let failure: AntiphonError | null = null;
+  const stop = (reason: AntiphonError): void => {
+    failure ??= reason;
+    run.kill();
+  };
+  const run = started(call, {
+    onOutput: (piece) => {
+      out.add(piece);
+      if (out.bytes > limit)
+        stop(new AntiphonError("ANT_GIT_OUTPUT_LIMIT", `git ${verb} wrote more than ${limit} bytes`));
+    },
+    onError: (piece) => err.add(piece),
+  });
+  const timer = setTimeout(() => {
+    stop(new AntiphonError("ANT_GIT_TIMEOUT", `git ${verb} took longer than ${deadlineMs} ms`));
+  }, deadlineMs);
+  const onAbort = (): void => stop(new AntiphonError("ANT_GIT_TIMEOUT", `git ${verb} was aborted`));
+  call.signal?.addEventListener("abort", onAbort, { once: true });
+  if (call.signal?.aborted === true) onAbort();
   try {
-    return spawn("git", call.args, {
+    const end = await run.ended.catch((cause: NodeJS.ErrnoException) => {
+      throw notStarted(cause);
+    });
+    if (failure !== null) throw failure as AntiphonError;
+    const stderr = err.text().toString("utf8").slice(0, MAX_STDERR_BYTES);
+    return { stdout: out.text(), stderr, end };
+  } finally {
+    clearTimeout(timer);
+    call.signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** @throws AntiphonError when the process could not be started and Node reports it at once */
+function started(call: GitCall, hearing: Pick<ProcessOrder, "onOutput" | "onError">): ProcessRun {
+  try {
+    return runProcess({
+      file: "git",
+      args: call.args,
       cwd: call.cwd ?? call.gitDir ?? "/",
       env: gitEnvironment(variables(call), call.settings ?? []),
-      stdio: ["pipe", "pipe", "pipe"],
-      windowsHide: true,
+      stdin: call.stdin ?? null,
+      ...hearing,
     });
   } catch (thrown) {
     // An error without a system call is about an invalid argument, which no program could be given.
@@ -96,69 +155,24 @@ function start(call: GitCall): ChildProcessWithoutNullStreams {
   }
 }
 
-/** Runs git and returns the result with any exit code, except for faults of the machine (git/G2). */
-export function runGit(call: GitCall): Promise<GitResult> {
-  const limit = call.maxOutputBytes ?? MAX_OUTPUT_BYTES;
-  const verb = call.args[0] ?? "";
-  return new Promise((resolve, reject) => {
-    const child = start(call);
-    // Attach this first: without spare open files a child has no streams, and reports the error a moment later.
-    child.on("error", (cause) => {
-      settle();
-      reject(notStarted(cause));
-    });
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    let outBytes = 0;
-    let errBytes = 0;
-    let failure: AntiphonError | null = null;
-    const stop = (reason: AntiphonError): void => {
-      failure ??= reason;
-      child.kill("SIGKILL");
-    };
-    const deadlineMs = call.deadlineMs ?? DEADLINE_MS;
-    const timer = setTimeout(() => {
-      stop(new AntiphonError("ANT_GIT_TIMEOUT", `git ${verb} took longer than ${deadlineMs} ms`));
-    }, deadlineMs);
-    const onAbort = (): void => stop(new AntiphonError("ANT_GIT_TIMEOUT", `git ${verb} was aborted`));
-    call.signal?.addEventListener("abort", onAbort, { once: true });
-    if (call.signal?.aborted === true) onAbort();
-    const settle = (): void => {
-      clearTimeout(timer);
-      call.signal?.removeEventListener("abort", onAbort);
-    };
+/** Pieces of an output, kept up to a bound. */
+class Heard {
+  readonly #pieces: Buffer[] = [];
+  readonly #most: number;
+  bytes = 0;
 
-    if (child.pid === undefined) return;
-    child.stdout.on("data", (chunk: Buffer) => {
-      outBytes += chunk.length;
-      if (outBytes <= limit) out.push(chunk);
-      else stop(new AntiphonError("ANT_GIT_OUTPUT_LIMIT", `git ${verb} wrote more than ${limit} bytes`));
-    });
-    child.stderr.on("data", (chunk: Buffer) => {
-      errBytes += chunk.length;
-      if (errBytes - chunk.length < MAX_STDERR_BYTES) err.push(chunk);
-    });
-    // A git that ends before it has read all of its input breaks the pipe; its exit code tells the reason.
-    child.stdin.on("error", () => child.stdin.destroy());
-    child.stdin.end(call.stdin ?? "");
-    child.on("close", (code, signal) => {
-      settle();
-      if (failure !== null) return reject(failure);
-      const stderr = Buffer.concat(err).toString("utf8").slice(0, MAX_STDERR_BYTES);
-      if (code === null) {
-        const detail = `git ${verb} was ended by ${signal ?? "a signal"}: ${firstLine(stderr)}`;
-        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", detail)); // git/G2
-      }
-      const wanting = code === 0 && !READERS.has(verb) ? null : machineFault(stderr);
-      if (wanting !== null) {
-        const data = { exitCode: code, stderr };
-        return reject(new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data })); // git/G2
-      }
-      const result = { exitCode: code, stdout: Buffer.concat(out), stderr };
-      if (code === 0 || !NO_REPOSITORY.test(stderr)) return resolve(result);
-      requireAbsent(call).then(() => resolve(result), reject);
-    });
-  });
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(piece: Buffer): void {
+    if (this.bytes < this.#most) this.#pieces.push(piece);
+    this.bytes += piece.length;
+  }
+
+  text(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
 }
 
 /** git/G2: "not a git repository" counts only if the file system says so too. */

@@ -80,8 +80,6 @@ export interface Journal {
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
   /** Ids of the runs with records in the journal, including partly purged ones, in no particular order. */
   runIds(): Promise<string[]>;
-  /** Ids of archived runs, the latest first. */
-  archivedRunIds(limit: number): Promise<string[]>;
   /** Ids of the runs without a genuine `closed`. Lists subjects, and reads each `closed` once per process. */
   openRunIds(): Promise<string[]>;
 }
@@ -277,10 +275,6 @@ class JetStreamJournal implements Journal {
     const named = await this.idsOf("closed");
     const over = await this.over.among([...named].filter((runId) => opened.has(runId)));
     return [...opened].filter((runId) => !over.has(runId));
-  }
-
-  archivedRunIds(limit: number): Promise<string[]> {
-    return this.history.newestArchived(limit);
   }
 
   private async idsOf(type: JournalType): Promise<Set<string>> {

@@ -1,12 +1,5 @@
 import type { ArchivedMessage, StoredRecord } from "@antiphon/contracts";
-import {
-  BUCKETS,
-  HEADERS,
-  STORAGE_TYPES,
-  journalStream,
-  parseJournalSubject,
-  subjects,
-} from "@antiphon/contracts";
+import { BUCKETS, HEADERS, STORAGE_TYPES, parseJournalSubject, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 import { PackStore, type ArchivedRecord } from "../archive/pack-store.ts";
@@ -24,9 +17,6 @@ import { journalStreamOf, runMessages } from "./run-messages.ts";
  *   runtime/J11 Because readers should not notice the archive, a run reads the same before, during and after it is
  *     archived and restored: the same records with the same sequences, times, digests and signatures, in the same order.
  */
-/** Looks this far back per archived run, since an archived run leaves about one record in ten. */
-const FIRST_LOOK = 16;
-const PAGE = 512;
 
 export class RunHistory {
   private readonly bus: Bus;
@@ -54,38 +44,6 @@ export class RunHistory {
     const entry = archived === null ? null : await this.packs.entry(archived);
     const message = entry?.records.find((record) => record.subject === subject);
     return message === undefined ? null : believedRecordOf(this.bus, message);
-  }
-
-  /** Ids of archived runs, the latest first. Searches back from the stream's end, further each time. */
-  async newestArchived(limit: number): Promise<string[]> {
-    const found: { runId: string; at: Date }[] = [];
-    for (let partition = 0; partition < this.bus.partitions; partition += 1) {
-      const { state } = await this.bus.jsm.streams.info(journalStream(partition));
-      for (let back = FIRST_LOOK * limit; ; back *= 4) {
-        const from = Math.max(1, state.last_seq + 1 - back);
-        const page = await this.archivedFrom(partition, from);
-        if (page.length < limit && from > 1) continue;
-        found.push(...page);
-        break;
-      }
-    }
-    const ids = found.sort((a, b) => b.at.getTime() - a.at.getTime()).map(({ runId }) => runId);
-    return [...new Set(ids)].slice(0, limit);
-  }
-
-  private async archivedFrom(partition: number, from: number): Promise<{ runId: string; at: Date }[]> {
-    const filter = subjects.partitionType(partition, "archived");
-    const found: { runId: string; at: Date }[] = [];
-    for (let seq = from; ;) {
-      const page = await this.bus.reader.next(journalStream(partition), { filter, seq, batch: PAGE });
-      for (const { subject, at } of page.messages) {
-        const runId = parseJournalSubject(subject)?.runId;
-        if (runId !== undefined) found.push({ runId, at });
-      }
-      const last = page.messages.at(-1);
-      if (last === undefined || page.pending === 0) return found;
-      seq = last.seq + 1;
-    }
   }
 
   private async archived(runId: string): Promise<ArchivedRecord | null> {

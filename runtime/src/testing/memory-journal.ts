@@ -97,11 +97,6 @@ export class MemoryJournal implements Journal {
     return Promise.resolve([...new Set([...this.idsOf("intent"), ...this.idsOf("closed")])]);
   }
 
-  /** Nothing is archived in memory. */
-  archivedRunIds(): Promise<string[]> {
-    return Promise.resolve([]);
-  }
-
   openRunIds(): Promise<string[]> {
     const over = this.idsOf("closed");
     return Promise.resolve([...this.idsOf("intent")].filter((runId) => !over.has(runId)));

@@ -1,13 +1,16 @@
 /** The process of the Associate; wiring.ts builds it. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
-import { sweepScratch } from "@antiphon/git";
+import { startLauncher, sweepScratch } from "@antiphon/git";
 import { readAssociateConfig } from "./config.ts";
 import { startAssociate } from "./wiring.ts";
 
 export async function start({ bus, log, signal, node }: ServiceContext): Promise<Role> {
   const config = readAssociateConfig();
   await sweepScratch(new Date());
+  await startLauncher().catch((error: unknown) => {
+    log.warn({ err: error }, "each git process is a copy of this one first, which takes longer");
+  });
   const consumption = startAssociate(
     { bus, log, signal },
     {

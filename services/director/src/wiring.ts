@@ -50,14 +50,14 @@ import {
   type ServiceContext,
   type SigningKey,
 } from "@antiphon/runtime";
-import { sweepScratch } from "@antiphon/git";
+import { startLauncher, sweepScratch } from "@antiphon/git";
 import { EnvironmentPreparation } from "./environments/preparation.ts";
 import { EnvironmentSpecs } from "./environments/environment-specs.ts";
 import { BaseTrials } from "./verification/base-trials.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
 import { PoisonLetters } from "./effects/poison-letters.ts";
-import { RemoteRepositories } from "./landing/remote-repositories.ts";
-import { Repositories } from "./landing/repositories.ts";
+import { RemoteRepositories } from "./repositories/remote-repositories.ts";
+import { Repositories } from "./repositories/repositories.ts";
 import { VerdictEvidence } from "./verification/verdict-evidence.ts";
 import { archiveForever } from "./upkeep/archiver.ts";
 import type { DirectorConfig } from "./config.ts";
@@ -85,6 +85,9 @@ import type { VerificationPorts } from "./verification/verification.ts";
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
   const { bus, node } = context;
   await sweepScratch(new Date());
+  await startLauncher().catch((error: unknown) => {
+    context.log.warn({ err: error }, "each git process is a copy of this one first, which takes longer");
+  });
   const key = openSigningKey(config.keyFile);
   await trustOwnKey(context, config, key);
   await openKv(bus, BUCKETS.keys).put(key.jwk.kid, key.jwk);

@@ -17,7 +17,7 @@ import { replayController } from "./replays/replay-controller.ts";
 import type { ReplayController } from "./replays/replay-controller.ts";
 import { deadLetterController } from "./journal/dead-letters.ts";
 import type { DeadLetterController } from "./journal/dead-letters.ts";
-import type { RestoredRun } from "@antiphon/runtime";
+import type { RestoredRun, RunCursor } from "@antiphon/runtime";
 import type { CommandSessions } from "./sessions/command-sessions.ts";
 import { NO_ADAPTERS, type SessionAdapters } from "./sessions/adapter-settings.ts";
 import { openSessions } from "./sessions/open-sessions.ts";
@@ -36,11 +36,10 @@ import { RunAdmission } from "./intents/run-admission.ts";
 import type { Caller } from "./intents/run-admission.ts";
 import type { Backend } from "./ports.ts";
 import { storeRecording } from "./intents/recording.ts";
-import { RunList } from "./runs/run-list.ts";
+import { RunList, type ListedRuns } from "./runs/run-list.ts";
 import { runControl } from "./runs/run-control.ts";
 import type { Controlled } from "./runs/run-control.ts";
 import { sideEvents } from "./runs/side-events.ts";
-import type { RunSummary } from "./runs/run-summary.ts";
 
 export interface Gateway {
   readonly intake: IntentIntake;
@@ -53,7 +52,7 @@ export interface Gateway {
   facts(runId: string): Promise<RunFacts>;
   view(runId: string): Promise<RunViewModel>;
   /** Newest first. */
-  runs(limit: number): Promise<RunSummary[]>;
+  runs(limit: number, cursor: RunCursor | null): Promise<ListedRuns>;
   say(runId: string, body: unknown, principal: string): Promise<Record<string, unknown>>;
   control(
     runId: string,
@@ -123,7 +122,7 @@ export function openGateway(
     records,
     facts,
     view: async (runId) => runView(await facts(runId)),
-    runs: (limit) => list.newest(limit),
+    runs: (limit, cursor) => list.page(limit, cursor),
     say: sideEvents(backend, facts, approvalGuard(backend, guard)),
     control: runControl(backend, facts),
     record: (body) => storeRecording(backend, body),

@@ -20,7 +20,14 @@ import type {
   StoredRecord,
   TaskContract,
 } from "@antiphon/contracts";
-import type { AppendResult, JournalAudit, KeptLetter, RestoredRun } from "@antiphon/runtime";
+import type {
+  AppendResult,
+  JournalAudit,
+  KeptLetter,
+  RestoredRun,
+  RunCursor,
+  RunPage,
+} from "@antiphon/runtime";
 
 export interface LiveOutput {
   readonly taskId: string | null;
@@ -66,10 +73,9 @@ export interface Backend {
   read(runId: string): Promise<StoredRecord[]>;
   intentRecord(runId: string): Promise<StoredRecord | null>;
   tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;
-  /** Runs whose records are in the journal. */
-  runIds(): Promise<string[]>;
-  /** The most recently archived first. */
-  archivedRunIds(limit: number): Promise<string[]>;
+  /** A page of the list of runs. */
+  runPage(limit: number, cursor: RunCursor | null): Promise<RunPage>;
+  readonly partitions: number;
   /** Puts an archived run's records back into the journal; repeating it is harmless. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
   /** Makes a Director rebuild the run's documents. Throws ANT_DIRECTOR_UNAVAILABLE if none answers. */

@@ -1,18 +1,17 @@
 import { useMemo, useState, type ReactElement } from "react";
-import type { RunLine } from "../api/run-record.ts";
-import { usePolled } from "../screen/polled.ts";
+import { Action } from "../screen/action.tsx";
 import { Notice } from "../screen/notice.tsx";
 import { IntentForm } from "./intent-form.tsx";
 import { RunTable } from "./run-table.tsx";
+import { useRuns } from "./use-runs.ts";
 
 const STATUSES = ["all", "waiting_input", "running", "queued", "succeeded", "failed", "canceled"] as const;
 
-/** All runs, the newest first, with a filter by status and by words of the goal, the repository or the id. */
+/** The runs, the newest first, with a filter by status and by words of the goal, the repository or the id. */
 export function RunsPage(): ReactElement {
-  const { data, refusal, again } = usePolled<{ runs: RunLine[] }>("/runs?limit=1000", 3_000);
+  const { runs, refusal, again, readOlder } = useRuns();
   const [status, setStatus] = useState<(typeof STATUSES)[number]>("all");
   const [words, setWords] = useState("");
-  const runs = data?.runs;
   const shown = useMemo(() => {
     const wanted = words.toLowerCase();
     return (runs ?? []).filter(
@@ -54,7 +53,8 @@ export function RunsPage(): ReactElement {
           </label>
         </div>
         {refusal !== null && <Notice refusal={refusal} />}
-        {data !== null && <RunTable runs={shown} isFiltered={shown.length !== (runs ?? []).length} />}
+        {runs !== null && <RunTable runs={shown} isFiltered={shown.length !== runs.length} />}
+        {readOlder !== null && <Action perform={readOlder}>Older runs</Action>}
       </section>
     </>
   );

@@ -3,6 +3,10 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { get } from "../api/gateway.ts";
 import { Refusal, unreachable } from "../api/refusal.ts";
 
+type Merge<T> = (before: T | null, now: T) => T;
+
+const latest = <T>(_before: T | null, now: T): T => now;
+
 export interface Polled<T> {
   readonly data: T | null;
   readonly refusal: Refusal | null;
@@ -10,7 +14,8 @@ export interface Polled<T> {
   readonly again: () => void;
 }
 
-export function usePolled<T>(path: string, everyMs: number): Polled<T> {
+/** `merge`: what is shown of the last answers and a new one; a function that stays the same. Default: the new one. */
+export function usePolled<T>(path: string, everyMs: number, merge: Merge<T> = latest): Polled<T> {
   const [state, setState] = useState<{ data: T | null; refusal: Refusal | null }>({
     data: null,
     refusal: null,
@@ -22,8 +27,8 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
     const read = async (): Promise<void> => {
       clearTimeout(timer);
       try {
-        const data = await get<T>(path, stop.signal);
-        setState({ data, refusal: null });
+        const now = await get<T>(path, stop.signal);
+        setState(({ data }) => ({ data: merge(data, now), refusal: null }));
       } catch (error) {
         if (stop.signal.aborted) return;
         setState(({ data }) => ({ data, refusal: error instanceof Refusal ? error : unreachable(error) }));
@@ -37,7 +42,7 @@ export function usePolled<T>(path: string, everyMs: number): Polled<T> {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [path, everyMs]);
+  }, [path, everyMs, merge]);
   const again = useCallback(() => wake.current(), []);
   return { ...state, again };
 }

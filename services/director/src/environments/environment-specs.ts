@@ -36,6 +36,12 @@ interface Decided {
   readonly packages: BlobRef | null;
 }
 
+/** What was decided for the files of a commit, and the files whose contents decided it, besides the names of all. */
+interface Decision {
+  readonly decided: Decided | null;
+  readonly by: ReadonlySet<string>;
+}
+
 type Files = Pick<CommitFiles, "paths" | "read" | "id" | "idOf">;
 
 /** Commits whose plan is remembered; it never changes for a commit. */
@@ -45,7 +51,7 @@ const NAMED_FILES = 64;
 export class EnvironmentSpecs {
   readonly #sources: EnvironmentSources;
   readonly #files: Blobs;
-  readonly #known = new Map<string, Promise<Decided | null>>();
+  readonly #known = new Map<string, Promise<Decision>>();
 
   constructor(sources: EnvironmentSources, files: Blobs) {
     this.#sources = sources;
@@ -55,7 +61,7 @@ export class EnvironmentSpecs {
   /** Null: it needs none. @param candidate a change of the tree */
   async specFor(setup: SetupOf, tree: TreeRef, candidate: Candidate | null): Promise<EnvironmentSpec | null> {
     const { repo, base } = setup;
-    const given = await this.#decided(setup, base);
+    const { decided: given } = await this.#decided(setup, base);
     const isGiven = candidate === null && tree.commit === base;
     const wanted = isGiven ? given : await this.#changed(setup, tree, candidate);
     if (wanted === null) return null;
@@ -77,13 +83,18 @@ export class EnvironmentSpecs {
   }
 
   async #changed(setup: SetupOf, tree: TreeRef, candidate: Candidate | null): Promise<Decided | null> {
-    if (candidate === null) return this.#decided(setup, tree.commit);
+    const before = await this.#decided(setup, tree.commit);
+    if (candidate === null) return before.decided;
     const files = await this.#sources.listing(setup.repo, tree.commit);
+    // The same names, and the same contents wherever one counts, decide the same.
+    const isOther = ({ path }: { readonly path: string }): boolean =>
+      files.id(path) === null || before.by.has(path);
+    if (candidate.deletions.length === 0 && !candidate.overlay.some(isOther)) return before.decided;
     const project = await this.#project(setup);
-    return this.#decide(changedFiles(files, candidate), setup, project);
+    return (await this.#decide(changedFiles(files, candidate), setup, project)).decided;
   }
 
-  #decided(setup: SetupOf, commit: string): Promise<Decided | null> {
+  #decided(setup: SetupOf, commit: string): Promise<Decision> {
     const key = JSON.stringify([setup.repo.path, setup.base, commit, setup.named ?? null]);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -108,14 +119,20 @@ export class EnvironmentSpecs {
     return null;
   }
 
-  async #decide(files: Files, setup: SetupOf, project: ProjectFile | null): Promise<Decided | null> {
-    const read = (path: string): Promise<string | null> => files.read(path);
+  async #decide(files: Files, setup: SetupOf, project: ProjectFile | null): Promise<Decision> {
+    const by = new Set<string>();
+    const read = (path: string): Promise<string | null> => {
+      by.add(path);
+      return files.read(path);
+    };
     const plan = await discoverEnvironment({ listing: files.paths, read, project, named: setup.named });
-    if (plan === null) return null;
+    if (plan === null) return { decided: null, by };
+    for (const path of plan.inputs) by.add(path);
     const inputs = sha256Hex(JSON.stringify(plan.inputs.map((path) => [path, files.id(path)])));
     const packages = await lockedPackages(plan.inputs, read);
     const listed = packages.length === 0 ? null : Buffer.from(`${JSON.stringify(packages, null, 1)}\n`);
-    return { plan, inputs, packages: listed === null ? null : await this.#files.put(null, listed) };
+    const stored = listed === null ? null : await this.#files.put(null, listed);
+    return { decided: { plan, inputs, packages: stored }, by };
   }
 }
 

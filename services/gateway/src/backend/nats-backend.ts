@@ -22,6 +22,7 @@ import {
   openDeadLetters,
   openJournal,
   openJournalAudit,
+  openRunOrder,
   openKv,
   rollCall,
   tell,
@@ -59,6 +60,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
   const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), maxOpenRuns);
   const storage = new StorageWatch(bus);
+  const order = openRunOrder(bus);
 
   async function document<T>(kv: typeof intents, key: string): Promise<T | null> {
     return (await soon(kv.get<T>(key)))?.value ?? null;
@@ -79,8 +81,8 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     read: (runId) => soon(journal.read(runId)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
-    runIds: () => soon(journal.runIds()),
-    archivedRunIds: (limit) => soon(journal.archivedRunIds(limit)),
+    runPage: (limit, cursor) => soon(order.page(limit, cursor)),
+    partitions: bus.partitions,
     async restore(runId, principal) {
       const request = { runId, by: principal };
       const { ok: _ok, ...restored } = await askDirector<Extract<RunRestoreReply, { ok: true }>>(

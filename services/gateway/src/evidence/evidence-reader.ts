@@ -4,6 +4,7 @@ import type { RunFacts } from "@antiphon/run";
 import type { EvidenceManifest, TaskContract } from "@antiphon/contracts";
 import { evidenceOf, fileIn } from "./evidence-index.ts";
 import type { EvidenceBundle, EvidencePointer } from "./evidence-index.ts";
+import { pageOf, type PageQuery } from "../http/paging.ts";
 import type { Backend } from "../ports.ts";
 
 export interface EvidenceAddress {
@@ -16,10 +17,12 @@ export interface RunEvidence {
   readonly bundles: EvidenceBundle[];
   readonly contracts: TaskContract[];
   readonly router: unknown;
+  /** The cursor of the next page of bundles; null: this is the last one. */
+  readonly next: string | null;
 }
 
 export interface EvidenceReader {
-  all(runId: string): Promise<RunEvidence>;
+  all(runId: string, query?: PageQuery): Promise<RunEvidence>;
   bundle(runId: string, at: EvidenceAddress): Promise<EvidenceBundle>;
   file(runId: string, at: EvidenceAddress, path: string): Promise<Buffer>;
 }
@@ -61,11 +64,12 @@ export function evidenceReader(
   }
 
   return {
-    async all(runId) {
+    async all(runId, query = {}) {
       const known = await facts(runId);
+      const { items, next } = pageOf("evidence", evidenceOf(known), (_, index) => index, query);
       const [manifests, contracts, router] = await Promise.all([
         Promise.all(
-          evidenceOf(known).map(async (pointer) => ({
+          items.map(async (pointer) => ({
             pointer,
             manifest: await manifestOf(pointer),
           })),
@@ -78,7 +82,7 @@ export function evidenceReader(
       const bundles = manifests.flatMap(({ pointer, manifest }) =>
         manifest === null ? [] : [{ ...pointer, manifest }],
       );
-      return { bundles, contracts: contracts.filter((contract) => contract !== null), router };
+      return { bundles, contracts: contracts.filter((contract) => contract !== null), router, next };
     },
     bundle,
     async file(runId, at, path) {

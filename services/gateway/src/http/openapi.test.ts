@@ -38,6 +38,22 @@ describe("the OpenAPI description", () => {
     expect(components.schemas).toHaveProperty("Intent");
   });
 
+  it("says which lists have pages", () => {
+    type Listing = { get?: { parameters: { name: string }[]; responses: { 200?: { headers?: object } } } };
+    const { paths } = openApi() as { paths: Record<string, Listing> };
+    const lists = Object.entries(paths).filter(([, { get }]) =>
+      get?.parameters.some(({ name }) => name === "cursor"),
+    );
+    expect(lists.map(([path]) => path)).toEqual([
+      "/sessions/{id}/events",
+      "/sessions/{id}/approvals",
+      "/runs",
+      "/runs/{id}/evidence",
+      "/dead-letters",
+    ]);
+    for (const [, { get }] of lists) expect(get?.responses[200]?.headers).toHaveProperty("link");
+  });
+
   it("says that every failure is a problem document of RFC 9457", () => {
     type Failing = { responses: { default: { content: Record<string, { schema: object }> } } };
     const { paths } = openApi() as { paths: Record<string, Record<string, Failing>> };

@@ -16,6 +16,8 @@ interface Route {
   readonly again?: number;
   /** Parameters of the query that it does not do without. */
   readonly query?: readonly string[];
+  /** A list: it takes `limit` and `cursor`, and answers with `next` and a `Link`. */
+  readonly paged?: boolean;
   /** A contract; null: a JSON object without one; or another media type. */
   readonly answer: SchemaName | "text/event-stream" | "text/plain" | null;
 }
@@ -27,8 +29,10 @@ const route = (
   status: number,
   answer: Route["answer"] = null,
   body: Route["body"] = null,
-  more: Pick<Route, "again" | "query"> = {},
+  more: Pick<Route, "again" | "query" | "paged"> = {},
 ): Route => ({ method, path, summary, status, answer, body, ...more });
+
+const PAGED = [null, null, { paged: true }] as const;
 
 /** In the order of README.md. A test compares this list with the server's routes. */
 export const ROUTES: readonly Route[] = [
@@ -52,8 +56,9 @@ export const ROUTES: readonly Route[] = [
     "/sessions/{id}/events",
     "The events that answer a session's commands, in order; as a stream with `Accept: text/event-stream`",
     200,
+    ...PAGED,
   ),
-  route("get", "/sessions/{id}/approvals", "Requests for approval that wait for a person", 200),
+  route("get", "/sessions/{id}/approvals", "Requests for approval that wait for a person", 200, ...PAGED),
   route("post", "/sessions/{id}/approvals", "Approve or reject one of them", 200, null, "SessionDecision"),
   route("get", "/sessions/{id}/artifacts/{name}", "The bytes of a session's artifact", 200, "text/plain"),
   route(
@@ -105,7 +110,7 @@ export const ROUTES: readonly Route[] = [
     null,
     "PolicySimulation",
   ),
-  route("get", "/runs", "The newest runs", 200),
+  route("get", "/runs", "The runs, the newest first", 200, ...PAGED),
   route("get", "/runs/{id}", "The state of a run", 200, "RunViewModel"),
   route("get", "/runs/{id}/events", "A run's journal as it grows", 200, "text/event-stream"),
   route(
@@ -137,10 +142,10 @@ export const ROUTES: readonly Route[] = [
   route("post", "/runs/{id}/rebuild", "Rebuild a run's documents from the journal", 200),
   route("get", "/runs/{id}/journal", "A run's stored messages unchanged, including damaged ones", 200),
   route("get", "/journal", "The journal's streams, and every run that has a record", 200),
-  route("get", "/runs/{id}/evidence", "A run's evidence", 200),
+  route("get", "/runs/{id}/evidence", "A run's evidence", 200, ...PAGED),
   route("get", "/runs/{id}/evidence/{task}/{epoch}", "One evidence bundle", 200),
   route("get", "/runs/{id}/evidence/{task}/{epoch}/files/{path}", "One file of a bundle", 200, "text/plain"),
-  route("get", "/dead-letters", "Dead letters, oldest first; `after` and `limit`", 200),
+  route("get", "/dead-letters", "Dead letters, oldest first", 200, ...PAGED),
   route("get", "/dead-letters/{id}", "One dead letter with its payload", 200),
   route("post", "/dead-letters/{id}/requeue", "Requeue a dead letter", 202),
   route("post", "/recordings", "Store a recorded agent session under its replay key", 201, null, {
@@ -161,6 +166,19 @@ export const ROUTES: readonly Route[] = [
 
 const TEXT: Json = { type: "string" };
 const CODED: Json = { code: TEXT, remedy: TEXT, path: TEXT };
+
+/** The part that all lists have in common. */
+const PAGE: Json = {
+  type: "object",
+  required: ["next"],
+  properties: {
+    next: { type: ["string", "null"], description: "`cursor` of the next page; null: the last one" },
+  },
+};
+const PAGE_PARAMETERS: readonly Json[] = [
+  { name: "limit", in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 1000 } },
+  { name: "cursor", in: "query", required: false, schema: { ...TEXT, minLength: 1 } },
+];
 
 /** RFC 9457, made in error-reply.ts. Further members depend on the code. */
 const PROBLEM: Json = {
@@ -223,11 +241,14 @@ function isSchema(name: Route["answer"]): name is SchemaName {
   return name !== null && !name.includes("/");
 }
 
-function operation({ path, summary, body, status, again, query = [], answer }: Route): Json {
+function operation({ path, summary, body, status, again, query = [], paged = false, answer }: Route): Json {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const media = answer === null || isSchema(answer) ? "application/json" : answer;
-  const schema = isSchema(answer) ? reference(answer) : {};
-  const success = { description: summary, content: { [media]: { schema } } };
+  const schema = isSchema(answer) ? reference(answer) : paged ? PAGE : {};
+  const links = paged
+    ? { headers: { link: { schema: TEXT, description: 'The next page, rel="next"' } } }
+    : {};
+  const success = { description: summary, ...links, content: { [media]: { schema } } };
   const failure = {
     description: "A coded failure",
     content: { [PROBLEM_TYPE]: { schema: { $ref: "#/components/schemas/Problem" } } },
@@ -237,6 +258,7 @@ function operation({ path, summary, body, status, again, query = [], answer }: R
     parameters: [
       ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
       ...query.map((name) => ({ name, in: "query", required: true, schema: { type: "string" } })),
+      ...(paged ? PAGE_PARAMETERS : []),
     ],
     ...(body === null
       ? {}

@@ -1,9 +1,11 @@
 // The routes: they read the parameters of a request, call a use case and send its answer.
 import { AntiphonError, validate } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { malformed } from "./malformed.ts";
 import { openApi } from "./openapi.ts";
+import { cursorText, invalid, limitOf, linkOf, numberAfter, pageOf, runCursorOf } from "./paging.ts";
+import type { PageQuery } from "./paging.ts";
 import { recordJson, resumeFrom } from "./sse-frame.ts";
 import type { Backend } from "../ports.ts";
 import type { EvidenceAddress } from "../evidence/evidence-reader.ts";
@@ -17,6 +19,7 @@ import type { SessionTokens } from "./session-tokens.ts";
 import { answerSlowly } from "./slow-answer.ts";
 
 type Params<K extends string> = { Params: Record<K, string> };
+type Paged = { Querystring: PageQuery };
 type AtEvidence = Params<"id" | "task" | "epoch"> & { Querystring: { kind?: string } };
 
 export interface RouteParts {
@@ -60,7 +63,7 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions, stre
     const events = await gateway.sessions.command(ownSession(request), request.body, request.principal);
     return reply.code(202).send({ events });
   });
-  server.get<Params<"id"> & { Querystring: { after?: string; agent?: string } }>(
+  server.get<Params<"id"> & { Querystring: { after?: string; agent?: string } & PageQuery }>(
     "/sessions/:id/events",
     { exposeHeadRoute: false }, // A HEAD request could read nothing, but would take a place.
     async (request, reply) => {
@@ -72,7 +75,9 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions, stre
         await streams.serveSession(request, reply, follow);
         return reply;
       }
-      return { events: await gateway.sessions.events(ownSession(request), Number(after), agent) };
+      const events = await gateway.sessions.events(ownSession(request), Number(after), agent);
+      const { items, next } = pageOf("events", events, ({ sequence }) => sequence, request.query);
+      return { events: items, ...nextOf(request, reply, next) };
     },
   );
   server.get<Params<"id" | "name">>("/sessions/:id/artifacts/:name", async (request, reply) => {
@@ -83,9 +88,11 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions, stre
 
 /** For people: a session of a repository, which an agent may hold, reaches neither (session-scope.ts). */
 function addSessionApprovals(server: FastifyInstance, { gateway }: RouteParts): void {
-  server.get<Params<"id">>("/sessions/:id/approvals", async ({ params }) => ({
-    approvals: await gateway.sessions.approvals(namedSession(params.id)),
-  }));
+  server.get<Params<"id"> & Paged>("/sessions/:id/approvals", async (request, reply) => {
+    const open = await gateway.sessions.approvals(namedSession(request.params.id));
+    const { items, next } = pageOf("approvals", open, ({ sequence }) => sequence, request.query);
+    return { approvals: items, ...nextOf(request, reply, next) };
+  });
   server.post<Params<"id">>("/sessions/:id/approvals", ({ params, body, principal }) =>
     gateway.sessions.decide(namedSession(params.id), body, principal),
   );
@@ -160,23 +167,24 @@ function addPolicy(server: FastifyInstance, gateway: Gateway): void {
   server.post("/policy/simulate", ({ body }) => gateway.simulate(body));
 }
 
-function addRuns(server: FastifyInstance, { gateway, streams }: RouteParts): void {
-  server.get<{ Querystring: { limit?: string } }>("/runs", async (request) => {
-    const limit = request.query.limit ?? "20";
-    if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
-      throw invalid("limit", "must be a number from 1 to 1000");
-    return { runs: await gateway.runs(Number(limit)) };
+function addRuns(server: FastifyInstance, { gateway, backend, streams }: RouteParts): void {
+  server.get<Paged>("/runs", async (request, reply) => {
+    const cursor = runCursorOf(request.query, backend.partitions);
+    const { runs, next } = await gateway.runs(limitOf(request.query, 20), cursor);
+    return { runs, ...nextOf(request, reply, next === null ? null : cursorText("runs", next)) };
   });
   server.get<Params<"id">>("/runs/:id", async (request) => gateway.view(id(request.params.id, "run")));
-  server.get<Params<"id"> & { Querystring: { logs?: string } }>(
+  server.get<Params<"id"> & { Querystring: { logs?: string } & PageQuery }>(
     "/runs/:id/events",
     { exposeHeadRoute: false }, // A HEAD request could read nothing, but would take a place until the run ends.
     async (request, reply) => {
       const runId = id(request.params.id, "run");
       const records = await gateway.records(runId); // A run that does not exist is a 404, not an empty stream.
       const wantsStream = request.headers.accept?.includes("text/event-stream") ?? false;
-      if (!wantsStream && request.headers.accept?.includes("application/json") === true)
-        return { records: records.map(recordJson) };
+      if (!wantsStream && request.headers.accept?.includes("application/json") === true) {
+        const { items, next } = pageOf("records", records, ({ seq }) => seq, request.query);
+        return { records: items.map(recordJson), ...nextOf(request, reply, next) };
+      }
       await streams.serve(request, reply, runId, liveLogs(request.query.logs));
       return reply;
     },
@@ -222,9 +230,10 @@ function addJournal(server: FastifyInstance, gateway: Gateway): void {
 }
 
 function addEvidence(server: FastifyInstance, gateway: Gateway): void {
-  server.get<Params<"id">>("/runs/:id/evidence", async (request) =>
-    gateway.evidence.all(id(request.params.id, "run")),
-  );
+  server.get<Params<"id"> & Paged>("/runs/:id/evidence", async (request, reply) => {
+    const { next, ...evidence } = await gateway.evidence.all(id(request.params.id, "run"), request.query);
+    return { ...evidence, ...nextOf(request, reply, next) };
+  });
   server.get<AtEvidence>("/runs/:id/evidence/:task/:epoch", async (request) =>
     gateway.evidence.bundle(id(request.params.id, "run"), addressOf(request)),
   );
@@ -257,12 +266,14 @@ function addModels(server: FastifyInstance, backend: Backend): void {
 }
 
 function addDeadLetters(server: FastifyInstance, gateway: Gateway): void {
-  server.get<{ Querystring: { after?: string; limit?: string } }>("/dead-letters", async (request) => {
-    const { after = "0", limit = "100" } = request.query;
+  server.get<{ Querystring: { after?: string } & PageQuery }>("/dead-letters", async (request, reply) => {
+    const { after = "0" } = request.query;
     if (!/^\d{1,15}$/.test(after)) throw invalid("after", "must be a stream sequence");
-    if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > 1000)
-      throw invalid("limit", "must be a number from 1 to 1000");
-    return gateway.deadLetters.list(Number(after), Number(limit));
+    const from = numberAfter("dead-letters", request.query) ?? Number(after);
+    const { letters, more } = await gateway.deadLetters.list(from, limitOf(request.query, 100));
+    const last = more === 0 ? undefined : letters.at(-1);
+    const next = last === undefined ? null : cursorText("dead-letters", last.seq);
+    return { letters, more, ...nextOf(request, reply, next) };
   });
   server.get<Params<"id">>("/dead-letters/:id", async (request) =>
     gateway.deadLetters.show(request.params.id),
@@ -294,8 +305,10 @@ function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): v
   });
 }
 
-function invalid(path: string, message: string): AntiphonError {
-  return new AntiphonError("ANT_CONTRACT_INVALID", `${path}: ${message}`, { data: { path } });
+/** `next` of the body, and the same as a `Link`. */
+function nextOf(request: FastifyRequest, reply: FastifyReply, next: string | null): { next: string | null } {
+  if (next !== null) void reply.header("link", linkOf(request.originalUrl, next));
+  return { next };
 }
 
 function liveLogs(asked: string | undefined): LiveLogs {

@@ -1,13 +1,19 @@
-// Lists runs: first those in the journal, then the most recently archived, up to the limit. A closed run never changes,
-// so its line is cached; the cache is bounded and drops the oldest line. A run that cannot be read is listed with its
-// error code and does not affect the others.
+// Lists runs, page by page, the newest first; the archived ones follow. Only the runs of the page are read. A closed run
+// never changes, so its line is cached; the cache is bounded and drops the oldest line. A run that cannot be read is
+// listed with its error code and does not affect the others.
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { corruptSummary, runSummary } from "./run-summary.ts";
 import type { RunSummary } from "./run-summary.ts";
 import type { StoredRecord } from "@antiphon/contracts";
+import type { RunCursor } from "@antiphon/runtime";
 import type { Backend } from "../ports.ts";
 
 const READ_AT_ONCE = 16;
+
+export interface ListedRuns {
+  readonly runs: readonly RunSummary[];
+  readonly next: RunCursor | null;
+}
 
 export class RunList {
   readonly #backend: Backend;
@@ -17,13 +23,9 @@ export class RunList {
     this.#backend = backend;
   }
 
-  async newest(limit: number): Promise<RunSummary[]> {
-    const ids = new Set(await this.#backend.runIds());
-    if (ids.size < limit) {
-      for (const id of await this.#backend.archivedRunIds(limit - ids.size)) ids.add(id);
-    }
-    const all = await this.#summaries([...ids]);
-    return all.sort((a, b) => b.seq - a.seq).slice(0, limit);
+  async page(limit: number, cursor: RunCursor | null): Promise<ListedRuns> {
+    const { runIds, next } = await this.#backend.runPage(limit, cursor);
+    return { runs: await this.#summaries(runIds), next };
   }
 
   async #summaries(ids: readonly string[]): Promise<RunSummary[]> {

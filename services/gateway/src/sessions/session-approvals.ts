@@ -19,6 +19,8 @@ type RequestApproval = Extract<Command, { command: "RequestApproval" }>;
 
 export interface OpenRequest {
   readonly commandId: string;
+  /** Of the event that told the request. */
+  readonly sequence: number;
   readonly reason: string;
   readonly requiredActions: readonly string[];
   readonly requestedBy: string | null;
@@ -88,12 +90,13 @@ function openRequests(config: SessionConfig, entries: readonly SessionEntry[]): 
         event.event === "SessionStatusChanged" && event.correlation.commandId === command.commandId,
     );
     const before = entries.slice(0, at);
+    const sequence = entries[at]?.event.sequence ?? 0;
     const digest = digestAt(config, before);
     const { branch = null, head = null } = workspaceIn(before) ?? {};
     const { reason, requiredActions } = payload;
     return [
       {
-        ...{ commandId, reason, requiredActions, requestedBy: principal, digest, branch, head },
+        ...{ commandId, sequence, reason, requiredActions, requestedBy: principal, digest, branch, head },
         ...{ stale: digest !== now, command },
       },
     ];

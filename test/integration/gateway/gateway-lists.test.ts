@@ -1,0 +1,80 @@
+/** Pages of the lists over HTTP; the order of runs is held by run-list.test.ts. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cursorText } from "../../../services/gateway/src/http/paging.ts";
+import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
+import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
+import type { World } from "./gateway-world.ts";
+
+let world: World;
+let repo: string;
+beforeAll(async () => {
+  world = await openWorld();
+  repo = makeRepo({ files: { "a.txt": "1\n" } }).path;
+});
+afterAll(async () => {
+  await world.close();
+  cleanUpRepos();
+});
+
+async function begin(): Promise<string> {
+  const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
+  return String((await world.call("POST", `/intents/${String(body.intentId)}/run`)).body.runId);
+}
+
+describe("pages of a list", () => {
+  interface Page {
+    readonly runs: { readonly runId: string }[];
+    readonly next: string | null;
+  }
+  const pageAt = async (path: string) => {
+    const { status, body, headers } = await world.call("GET", path);
+    expect(status).toBe(200);
+    return { ...(body as unknown as Page), link: headers.link };
+  };
+
+  it("hold each run once while runs begin, and each names the next one in its body and its Link", async () => {
+    const mine = [await begin(), await begin(), await begin(), await begin(), await begin()];
+    const seen: string[] = [];
+    for (let path: string | null = "/v1/runs?limit=2"; path !== null;) {
+      const { runs, next, link } = await pageAt(path);
+      seen.push(...runs.map(({ runId }) => runId));
+      path =
+        next === null
+          ? null
+          : (/^<(\/v1\/runs\?limit=2&cursor=[\w-]+)>; rel="next"$/.exec(String(link))?.[1] ?? "");
+      if (next === null) expect(link).toBeUndefined();
+      else expect(path).toContain(next);
+      await begin();
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.slice(0, 5)).toEqual(mine.toReversed());
+  });
+
+  it("of dead letters, evidence and a run's records end with the last one", async () => {
+    const runId = await begin();
+    await world.call("POST", `/runs/${runId}/pause`);
+    const first = await pageAt(`/runs/${runId}/events?limit=1`);
+    expect(first).toMatchObject({ records: [{ type: "intent" }] });
+    const second = await pageAt(`/runs/${runId}/events?limit=1&cursor=${first.next}`);
+    expect(second).toMatchObject({ records: [{ type: "control" }], next: null });
+    expect(await pageAt(`/runs/${runId}/evidence?limit=1`)).toMatchObject({ bundles: [], next: null });
+    expect(await pageAt("/dead-letters?limit=1")).toMatchObject({ letters: [], next: null });
+  });
+});
+
+it.each([
+  ["an empty cursor", "/runs?cursor=", 400, "ANT_CONTRACT_INVALID"],
+  ["a made-up cursor", "/runs?cursor=abc", 400, "ANT_CONTRACT_INVALID"],
+  ["a cursor of nothing", `/runs?cursor=${cursorText("runs", {})}`, 400, "ANT_CONTRACT_INVALID"],
+  ["a cursor of another list", `/runs?cursor=${cursorText("dead-letters", 3)}`, 400, "ANT_CONTRACT_INVALID"],
+  [
+    "a cursor of letters",
+    `/dead-letters?cursor=${cursorText("dead-letters", -1)}`,
+    400,
+    "ANT_CONTRACT_INVALID",
+  ],
+  ["a cursor of a session", "/sessions/ses_1/approvals?cursor=1", 404, "ANT_SESSION_NOT_FOUND"],
+])("%s is refused", async (_what, path, status, code) => {
+  const answer = await world.call("GET", path);
+  expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
+});

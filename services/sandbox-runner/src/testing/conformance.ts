@@ -203,6 +203,13 @@ function commandTests(inSandbox: InSandbox): void {
       expect(names.sort()).toEqual(["HOME", "LANG", "MINE", "PATH", "PWD"]);
     }));
 
+  it("have the image's own shell as SHELL where it is left open", () =>
+    inSandbox(async (sandbox) => {
+      const asked = { env: { ...ENV, SHELL: "" } };
+      const exit = await sandbox.run(shell('test -x "$SHELL" && basename "$SHELL"', asked));
+      expect(out(exit)).toMatch(/^(bash|sh)\n$/);
+    }));
+
   it("report their exit code, and a death by signal as a shell does", () =>
     inSandbox(async (sandbox) => {
       expect(await sandbox.run(shell("exit 7"))).toMatchObject({ exitCode: 7, signal: 0 });

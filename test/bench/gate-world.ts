@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { BUCKETS } from "@antiphon/contracts";
 import { createLogger, openBlobs, openKv, sandboxClient, type Blobs } from "@antiphon/runtime";
 import { startLauncher } from "@antiphon/git";
-import { Repositories } from "../../services/director/src/landing/repositories.ts";
+import { Repositories } from "../../services/director/src/repositories/repositories.ts";
 import type { CleanRoomPort, RepositoryPort } from "../../services/director/src/ports.ts";
 import { CleanRoom } from "../../services/director/src/verification/clean-room.ts";
 import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { digestOf, type BlobRef, type CheckOutcome, type VerdictBody } from "@antiphon/contracts";
 import { createLogger, type Blobs } from "@antiphon/runtime";
-import { Repositories } from "../../services/director/src/landing/repositories.ts";
+import { Repositories } from "../../services/director/src/repositories/repositories.ts";
 import type { CleanRoomPort, RoomRequest } from "../../services/director/src/ports.ts";
 import { readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { baseAhead } from "../../services/director/src/verification/base-ahead.ts";

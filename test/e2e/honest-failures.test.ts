@@ -209,6 +209,35 @@ test("a question puts the run in waiting_input, exit code 3, and an answer over 
   expect(late.status).toBe(409);
 });
 
+test("an agent that runs antiphon-ask waits in its container, and goes on with what a person answers", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const ask = 'word=$(antiphon-ask "Fix the sum?" --choice yes --choice no) || exit 1';
+  const agent = { kind: "command", argv: ["sh", "-c", `${ask}; [ "$word" = yes ] && ${FIX}`] };
+  const runId = await begin({ agent, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  const { stdout } = await stack.antiphon(["get", runId]);
+  expect(stdout).toContain("Fix the sum? [yes | no]");
+  const [container, ...others] = await dockerContainers(runId);
+  expect([container === undefined, others]).toEqual([false, []]);
+  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  expect((await stack.antiphon(["answer", runId, "no"])).code).not.toBe(0);
+  const end = await until(runId, "succeeded", "failed");
+  expect(end).toMatchObject({ status: "succeeded", steps: [{ epoch: 2 }] });
+  expect(project.landed(runId)).toHaveLength(1);
+});
+
+test("an agent that exits 78 asks what it wrote to .antiphon/question.json", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const left = `{"question": "Fix the sum?", "choices": ["yes", "no"]}`;
+  const ask = `mkdir -p .antiphon; echo '${left}' > .antiphon/question.json; exit 78`;
+  const script = `case "$ANTIPHON_TASK" in *'"answer":"yes"'*) ${FIX};; *) ${ask};; esac`;
+  const runId = await begin({ agent: { kind: "command", argv: ["sh", "-c", script] }, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("Fix the sum? [yes | no]");
+  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  expect(await until(runId, "succeeded", "failed")).toMatchObject({ status: "succeeded" });
+});
+
 test("a task that exceeds its time budget is killed and reported as such", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin(

@@ -1,7 +1,7 @@
 /** The Director's settings, read from the environment. No other file of the service reads it. */
 import { join, resolve } from "node:path";
 import { AntiphonError, limits, repositoryUrl } from "@antiphon/contracts";
-import type { RemoteSettings } from "./landing/remote-repositories.ts";
+import type { RemoteSettings } from "./repositories/remote-repositories.ts";
 import type { RunPolicy } from "@antiphon/run";
 import type { ArchiveTiming } from "./upkeep/archiver.ts";
 import type { SweepTiming } from "./upkeep/sweeper.ts";

@@ -2,7 +2,7 @@
 import { BUCKETS, type EnvironmentSpec, type SandboxOutcome } from "@antiphon/contracts";
 import { createLogger, openBlobs, sandboxClient, uniqueId, type SandboxClient } from "@antiphon/runtime";
 import { EnvironmentSpecs } from "../../../services/director/src/environments/environment-specs.ts";
-import { Repositories } from "../../../services/director/src/landing/repositories.ts";
+import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import type { EgressWorld } from "../../support/egress-world.ts";
 import type { Generated } from "./generated.ts";
 

@@ -27,7 +27,7 @@ import type {
 } from "@antiphon/runtime";
 import { headerLines } from "@antiphon/runtime/nats/wire-headers";
 import { reportedBody, runOptions } from "@antiphon/contracts/testing/records";
-import { Repositories } from "../../../services/director/src/landing/repositories.ts";
+import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import { directOver } from "../../../services/director/src/wiring.ts";

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
 import { createLogger, type Blobs } from "@antiphon/runtime";
-import { Repositories } from "../../../services/director/src/landing/repositories.ts";
+import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 
 const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
@@ -17,7 +17,7 @@ it("does not remember that a commit could not be listed, so one that is fetched 
   const repositories = open();
   const at = { name: "r", path: repo.path };
   const next = source.commit("next", { "next.txt": "next\n" });
-  await expect(repositories.listing(at, next)).rejects.toMatchObject({ code: "ANT_GIT_FAILED" });
+  await expect(repositories.listing(at, next)).rejects.toMatchObject({ code: "ANT_REPO_INCOMPLETE" });
   repo.git("fetch", "--quiet", source.path, next);
   expect((await repositories.listing(at, next)).paths).toContain("next.txt");
 });

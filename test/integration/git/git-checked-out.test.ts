@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLogger, type Blobs } from "@antiphon/runtime";
 import { applyPatch, buildCommit, diffOverlay, landRef, treeOf, updateWorktree } from "@antiphon/git";
-import { Repositories } from "../../../services/director/src/landing/repositories.ts";
+import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import { cleanUpRepos, makeRepo, type FilesSpec, type TestRepo } from "../../support/repo.ts";
 
 const REF = "refs/heads/main";

@@ -13,7 +13,7 @@ import {
 } from "@antiphon/git";
 import { MemoryBlobs } from "@antiphon/runtime/testing/memory-blobs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RemoteRepositories } from "../../../services/director/src/landing/remote-repositories.ts";
+import { RemoteRepositories } from "../../../services/director/src/repositories/remote-repositories.ts";
 import { gitDaemon, gitHttp, publish, refusePushes, type GitServer } from "../../support/git-servers.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
 

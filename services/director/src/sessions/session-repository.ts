@@ -21,8 +21,8 @@ import {
   type GitObject,
   type LandingOutcome,
 } from "@antiphon/git";
-import type { RefMove, RemoteRepositories } from "../landing/remote-repositories.ts";
-import type { Repositories } from "../landing/repositories.ts";
+import type { RefMove, RemoteRepositories } from "../repositories/remote-repositories.ts";
+import type { Repositories } from "../repositories/repositories.ts";
 import type { CandidateOutcome, ChangeRules } from "../ports.ts";
 
 /** A commit of a session. `base`: where the session started. */

@@ -1,0 +1,116 @@
+/**
+ * Reads commits of the served repositories: their files by name, and their trees and histories as archives in the object store.
+ * A commit never changes, so each is listed and exported once.
+ */
+import { createHash } from "node:crypto";
+import {
+  DEFAULT_HISTORY,
+  type HistoryRef,
+  type RepoBase,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
+import {
+  commitFiles,
+  exportHistory,
+  exportLinked,
+  exportTree,
+  type CommitFiles,
+  type Repo,
+} from "@antiphon/git";
+import type { Blobs } from "@antiphon/runtime";
+import { Remembered } from "./remembered.ts";
+import type { ServedRepositories } from "./served-repositories.ts";
+
+/** Commits whose archives are remembered. */
+const REMEMBERED = 256;
+/** Listings that are kept; one of 100,000 files takes some 25 MB. */
+const LISTINGS = 4;
+/** Bases that are exported at one time before anybody asks for them. */
+const EXPORTS_AHEAD = 2;
+
+interface ExportedBase {
+  ref: TreeRef;
+  /** Bytes of the files in Git LFS, as they are laid out. */
+  sizes: ReadonlyMap<string, number>;
+}
+
+/** Distinguishes the archives that one commit can have. */
+const shortDigest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex").slice(0, 16);
+
+export class CommitExports {
+  readonly #served: ServedRepositories;
+  readonly #store: Blobs;
+  readonly #bases = new Remembered<ExportedBase>(REMEMBERED);
+  readonly #histories = new Remembered<HistoryRef | null>(REMEMBERED);
+  readonly #listings = new Remembered<CommitFiles>(LISTINGS);
+  #ahead = 0;
+
+  constructor(served: ServedRepositories, store: Blobs) {
+    this.#served = served;
+    this.#store = store;
+  }
+
+  async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
+    return this.filesOf(await this.#served.open(repo, [commit]), commit);
+  }
+
+  /** One run asks for the same listing at its intent, its dispatch and its verdict. */
+  filesOf(repo: Repo, commit: string): Promise<CommitFiles> {
+    return this.#listings.get(JSON.stringify([repo.gitDir, commit]), () => commitFiles(repo, commit));
+  }
+
+  async exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
+    return (await this.#base(repo, commit)).ref;
+  }
+
+  #base(repo: RepoRef, commit: string): Promise<ExportedBase> {
+    return this.#bases.get(commit, () => this.#export(repo, commit));
+  }
+
+  async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
+    const opened = await this.#served.open(repo, [commit]);
+    const listing = this.filesOf(opened, commit).then(({ entries }) => entries);
+    const exported = await exportTree(opened, commit, { listing });
+    const { tree, tar, bytes, files, gitlinks, hasAttributes } = exported;
+    const object = `tree-${tree}.tar`;
+    await this.#put(object, tar);
+    const ref = { commit, tree, object, bytes, files };
+    const mayLink = gitlinks.length > 0 || hasAttributes;
+    const linked = mayLink ? await exportLinked(opened, commit, this.#served.places(repo)) : null;
+    if (linked === null || linked.tar === null) return { ref, sizes: new Map() };
+    const name = `linked-${tree}-${shortDigest(linked.tar)}.tar`;
+    await this.#put(name, linked.tar);
+    return { ref: { ...ref, linked: name }, sizes: linked.sizes };
+  }
+
+  async #put(object: string, tar: Buffer): Promise<void> {
+    if (!(await this.#store.has(object))) await this.#store.put(object, tar);
+  }
+
+  exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {
+    const branch = base.ref.startsWith("refs/heads/") ? base.ref : null;
+    const key = JSON.stringify([base.repo.path, commit, commits, branch]);
+    return this.#histories.get(key, async () => {
+      const sizes = async () => (await this.#base(base.repo, commit)).sizes;
+      const opened = await this.#served.open(base.repo, [commit]);
+      const history = await exportHistory(opened, commit, { commits, branch, sizes });
+      if (history === null) return null;
+      const object = `history-${commit}-${shortDigest(history.tar)}.tar`;
+      await this.#put(object, history.tar);
+      return { object, commits: history.commits, cut: history.cut, bytes: history.tar.length };
+    });
+  }
+
+  /**
+   * Begins the exports of a base that was inspected, because most inspections are of an intent, whose dispatch needs them in a
+   * moment. One that fails is made again by the dispatch, which tells why.
+   */
+  begin(base: RepoBase): void {
+    if (this.#ahead >= EXPORTS_AHEAD) return;
+    this.#ahead += 1;
+    const { repo, commit } = base;
+    const exports = [this.exportBase(repo, commit), this.exportHistory(base, commit, DEFAULT_HISTORY)];
+    void Promise.allSettled(exports).then(() => (this.#ahead -= 1));
+  }
+}

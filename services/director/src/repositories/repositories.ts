@@ -1,0 +1,139 @@
+/** The user's repositories over git: what a run starts from, the tree of a patch, and the landing. */
+import {
+  type HistoryRef,
+  type LandingBody,
+  type RepoBase,
+  type RepoInspectReply,
+  type RepoInspectRequest,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
+import {
+  discoverCheck,
+  inspectRepo,
+  otherChecks,
+  type Chance,
+  type CommitFiles,
+  type CommitSigner,
+  type Repo,
+  type RepoInspection,
+} from "@antiphon/git";
+import type { Blobs, Logger } from "@antiphon/runtime";
+import type { NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
+import { BranchLandings } from "./branch-landings.ts";
+import { CommitExports } from "./commit-exports.ts";
+import { PatchCandidates, type FollowRules } from "./patch-candidates.ts";
+import type { RefMove } from "./remote-repositories.ts";
+import { ServedRepositories, type Served } from "./served-repositories.ts";
+
+type Inspected = Extract<RepoInspectReply, { ok: true }>;
+type Of<Name extends keyof PatchCandidates> = PatchCandidates[Name];
+
+export class Repositories implements RepositoryPort {
+  readonly #served: ServedRepositories;
+  readonly #exports: CommitExports;
+  readonly #candidates: PatchCandidates;
+  readonly #landings: BranchLandings;
+
+  constructor(trees: Blobs, served: Served, signer: CommitSigner, log: Logger) {
+    this.#served = new ServedRepositories(served, trees);
+    this.#exports = new CommitExports(this.#served, trees);
+    this.#candidates = new PatchCandidates(this.#served, this.#exports);
+    this.#landings = new BranchLandings(this.#served, signer, log);
+  }
+
+  async inspect(request: RepoInspectRequest): Promise<Inspected> {
+    const { repo, base_ref, land_on } = request;
+    const opened = await this.#served.openFresh(request);
+    const inspection = await inspectRepo(opened, {
+      ...(base_ref === undefined ? {} : { baseRef: base_ref }),
+      ...(land_on === undefined ? {} : { landOn: land_on }),
+      allowDirty: request.allow_dirty ?? false,
+      imageNamed: request.image_named ?? false,
+      served: this.#served.places(repo),
+    });
+    const url = this.#served.remotes.urlOf(repo);
+    const base =
+      url === null ? inspection.base : { ...inspection.base, repo: { name: repo.name, path: url } };
+    this.#exports.begin(base);
+    return { ...shown(inspection), base, home: url ?? inspection.home };
+  }
+
+  open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
+    return this.#served.open(repo, commits);
+  }
+
+  /** The files of a commit, for decisions by names and small texts. */
+  listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
+    return this.#exports.listing(repo, commit);
+  }
+
+  exportBase(repo: RepoRef, commit: string): Promise<TreeRef> {
+    return this.#exports.exportBase(repo, commit);
+  }
+
+  exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {
+    return this.#exports.exportHistory(base, commit, commits);
+  }
+
+  async texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const files = await this.listing(repo, commit);
+    return files.readAll(paths.filter((path) => files.id(path) !== null && !files.links.has(path)));
+  }
+
+  async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
+    const files = await this.listing(repo, commit);
+    const check = await discoverCheck(files.paths, (path) => files.read(path));
+    return check === null ? [] : [check];
+  }
+
+  async otherChecks(repo: RepoRef, commit: string): Promise<string[]> {
+    const files = await this.listing(repo, commit);
+    return otherChecks(files.paths, (path) => files.read(path));
+  }
+
+  async follow(repo: RepoRef, head: string, rules: FollowRules): Promise<Chance | null> {
+    return (await this.#candidates.follow(repo, head, rules)).chance;
+  }
+
+  candidate(...asked: Parameters<Of<"candidate">>): ReturnType<Of<"candidate">> {
+    return this.#candidates.candidate(...asked);
+  }
+
+  openedFiles(...asked: Parameters<Of<"openedFiles">>): ReturnType<Of<"openedFiles">> {
+    return this.#candidates.openedFiles(...asked);
+  }
+
+  commit(repo: RepoRef, commit: NewCommit): Promise<string> {
+    return this.#landings.commit(repo, commit);
+  }
+
+  land(repo: RepoRef, ref: string, commit: string, previous: string | null): Promise<LandingBody> {
+    return this.#landings.land(repo, ref, commit, previous);
+  }
+
+  moveBranch(repo: RepoRef, move: RefMove, rewrites = false): Promise<LandingBody> {
+    return this.#landings.moveBranch(repo, move, rewrites);
+  }
+
+  replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome> {
+    return this.#landings.replayOnto(repo, from, to, head);
+  }
+
+  tip(repo: RepoRef, ref: string): Promise<string | null> {
+    return this.#landings.tip(repo, ref);
+  }
+}
+
+function shown(inspection: RepoInspection): Omit<Inspected, "base" | "home"> {
+  const { branch, dirty, files, image, landOn, verifyGit, services, absent, needs } = inspection;
+  const { programs, because } = needs;
+  return {
+    ...{ ok: true, branch, dirty, files, image },
+    ...(landOn === null ? {} : { land_ref: landOn.moves }),
+    ...(verifyGit ? { verify_git: true } : {}),
+    ...(services.length === 0 ? {} : { services }),
+    ...(absent.length === 0 ? {} : { absent }),
+    ...(programs.length === 0 ? {} : { needs: [...programs], needs_because: [...because] }),
+  };
+}

@@ -9,6 +9,7 @@
  */
 export const COMMIT: readonly string[] = [
   "test/e2e/approvals.test.ts",
+  "test/e2e/page-sessions.test.ts",
   "test/e2e/bubblewrap.test.ts",
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",

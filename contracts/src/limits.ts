@@ -367,7 +367,7 @@ const TABLE = {
     "the deployment's token must be hard to guess",
     "ANT_GATEWAY_TOKEN_WEAK; the gateway does not start",
   ],
-  sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
+  sseClients: [1024, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   sseClientsPerPrincipal: [
     192,
     "clients",

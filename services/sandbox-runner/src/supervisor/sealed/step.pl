@@ -18,6 +18,7 @@ sub become_command {
   my ($directory, $argc, @rest) = split /\0/, $order, -1;
   my @argv = splice @rest, 0, $argc || 0;
   %ENV       = map { split /=/, $_, 2 } @rest;
+  $ENV{SHELL} = -x '/bin/bash' ? '/bin/bash' : '/bin/sh' if exists $ENV{SHELL} && $ENV{SHELL} eq '';
   $SIG{PIPE} = 'DEFAULT';
   $SIG{HUP}  = 'DEFAULT';
   if (!chdir $directory) {

@@ -43,6 +43,8 @@ export function runOptionsOf(intent: Intent): RunOptions {
     agent: knownAgent(inputs.agent, "/inputs/agent"),
   };
   if (Array.isArray(inputs.tasks)) inputs.tasks.forEach(checkTaskAgent);
+  if (Array.isArray(inputs.next_agents))
+    inputs.next_agents.forEach((agent, i) => knownAgent(agent, `/inputs/next_agents/${i}`));
   const outcome = validate("RunOptions", candidate);
   if (!outcome.ok) {
     const [problem] = outcome.errors;
@@ -167,6 +169,7 @@ function knownAgent(agent: unknown, path: string): unknown {
 
 function checkPatches(options: RunOptions): void {
   checkPatch(options.agent, "/inputs/agent");
+  options.next_agents?.forEach((agent, i) => checkPatch(agent, `/inputs/next_agents/${i}`));
   options.tasks?.forEach(
     (task, i) => task.agent !== undefined && checkPatch(task.agent, `/inputs/tasks/${i}/agent`),
   );

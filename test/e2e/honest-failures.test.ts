@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
@@ -316,6 +319,36 @@ test("the second attempt is told the failure in the middle of a long output of i
   );
   const end = await until(runId, "succeeded", "failed");
   expect(end).toMatchObject({ status: "succeeded", steps: [{ epoch: 2 }] });
+});
+
+test("a rejected attempt hands its task over to the next agent, which is told the change and why it failed", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const packs = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
+  const makePack = (name: string, script: string): string => {
+    const argv = ["sh", "-c", script];
+    mkdirSync(join(packs, name));
+    const pack = { name, description: name, argv, prompt: "stdin" };
+    writeFileSync(join(packs, name, "agent.yaml"), JSON.stringify(pack));
+    return join(packs, name);
+  };
+  const first = makePack("first", "cat > /dev/null; echo tried > first.txt");
+  const told = 'prompt=$(cat); case $prompt in *"+tried"*)';
+  const second = makePack("second", `${told} case $prompt in *"sum is wrong"*) ${FIX};; esac;; esac`);
+  const check = `${CHECK} || { echo "the sum is wrong"; exit 1; }`;
+  try {
+    const { document } = await stack.json<{ runId: string; status: string }>([
+      ...["run", "Fix the broken add", "--repo", project.path, "--check", check],
+      ...["--agent", `${first},${second}`],
+    ]);
+    expect(document).toMatchObject({ status: "succeeded" });
+    const { stdout } = await stack.antiphon(["events", document.runId]);
+    expect(stdout).toContain("attempt 1 by first");
+    expect(stdout).toContain("attempt 2 by second, with feedback: ");
+    const bad = await stack.antiphon(["run", "x", "--repo", project.path, "--agent", `${first},command`]);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("only packs hand over")]);
+  } finally {
+    rmSync(packs, { recursive: true });
+  }
 });
 
 test("a cancelled run stops its container within 5 s and never lands", async () => {

@@ -367,7 +367,7 @@ const TABLE = {
     "the deployment's token must be hard to guess",
     "ANT_GATEWAY_TOKEN_WEAK; the gateway does not start",
   ],
-  sseClients: [256, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
+  sseClients: [1024, "clients", "open event streams of one gateway", "429, ANT_GATEWAY_BUSY"],
   sseClientsPerPrincipal: [
     192,
     "clients",
@@ -465,6 +465,18 @@ const TABLE = {
     "the service ends; the work is redelivered",
   ],
   cancelMs: [5000, "milliseconds", "from cancel to a stopped container", "a fault; a test checks it"],
+  askHoldMs: [
+    600_000,
+    "milliseconds",
+    "a container waits for a person's answers, all questions of an attempt together",
+    "the container ends; the answer goes to a fresh one",
+  ],
+  heldJobs: [
+    2,
+    "containers",
+    "wait for an answer, for each Associate",
+    "the oldest ends; a fresh one gets the answer",
+  ],
   cancelCollectMs: [
     5000,
     "milliseconds",

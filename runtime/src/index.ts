@@ -50,6 +50,7 @@ export type { Outcome } from "./work/outcome.ts";
 export { provision } from "./topology/provision.ts";
 export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
 export { converse, type Conversation } from "./rpc/rpc-conversation.ts";
+export { JobAnswers } from "./sandbox/job-answers.ts";
 export { sandboxClient } from "./sandbox/sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox/sandbox-client.ts";
 export { associatesBacklog, countOpenRuns } from "./work/open-runs.ts";

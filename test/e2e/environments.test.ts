@@ -76,7 +76,7 @@ test("npm: packages are installed once, for the attempt and for the clean room, 
   const report = JSON.parse((await evidence("environment/report.json")).stdout) as Record<string, unknown>;
   expect(report).toMatchObject({ commands: ["npm ci"], found: ["package-lock.json: npm ci"], cached: true });
   expect((await evidence("environment/setup.log")).stdout).toContain("added 1 package");
-  const packages = JSON.parse((await evidence("environment/packages.json")).stdout) as unknown[];
+  const packages = JSON.parse((await evidence("provenance/packages.json")).stdout) as unknown[];
   expect(packages).toEqual([
     expect.objectContaining({
       name: "ms",

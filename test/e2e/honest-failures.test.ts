@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
@@ -209,6 +212,35 @@ test("a question puts the run in waiting_input, exit code 3, and an answer over 
   expect(late.status).toBe(409);
 });
 
+test("an agent that runs antiphon-ask waits in its container, and goes on with what a person answers", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const ask = 'word=$(antiphon-ask "Fix the sum?" --choice yes --choice no) || exit 1';
+  const agent = { kind: "command", argv: ["sh", "-c", `${ask}; [ "$word" = yes ] && ${FIX}`] };
+  const runId = await begin({ agent, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  const { stdout } = await stack.antiphon(["get", runId]);
+  expect(stdout).toContain("Fix the sum? [yes | no]");
+  const [container, ...others] = await dockerContainers(runId);
+  expect([container === undefined, others]).toEqual([false, []]);
+  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  expect((await stack.antiphon(["answer", runId, "no"])).code).not.toBe(0);
+  const end = await until(runId, "succeeded", "failed");
+  expect(end).toMatchObject({ status: "succeeded", steps: [{ epoch: 2 }] });
+  expect(project.landed(runId)).toHaveLength(1);
+});
+
+test("an agent that exits 78 asks what it wrote to .antiphon/question.json", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const left = `{"question": "Fix the sum?", "choices": ["yes", "no"]}`;
+  const ask = `mkdir -p .antiphon; echo '${left}' > .antiphon/question.json; exit 78`;
+  const script = `case "$ANTIPHON_TASK" in *'"answer":"yes"'*) ${FIX};; *) ${ask};; esac`;
+  const runId = await begin({ agent: { kind: "command", argv: ["sh", "-c", script] }, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("Fix the sum? [yes | no]");
+  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  expect(await until(runId, "succeeded", "failed")).toMatchObject({ status: "succeeded" });
+});
+
 test("a task that exceeds its time budget is killed and reported as such", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const runId = await begin(
@@ -287,6 +319,36 @@ test("the second attempt is told the failure in the middle of a long output of i
   );
   const end = await until(runId, "succeeded", "failed");
   expect(end).toMatchObject({ status: "succeeded", steps: [{ epoch: 2 }] });
+});
+
+test("a rejected attempt hands its task over to the next agent, which is told the change and why it failed", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const packs = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
+  const makePack = (name: string, script: string): string => {
+    const argv = ["sh", "-c", script];
+    mkdirSync(join(packs, name));
+    const pack = { name, description: name, argv, prompt: "stdin" };
+    writeFileSync(join(packs, name, "agent.yaml"), JSON.stringify(pack));
+    return join(packs, name);
+  };
+  const first = makePack("first", "cat > /dev/null; echo tried > first.txt");
+  const told = 'prompt=$(cat); case $prompt in *"+tried"*)';
+  const second = makePack("second", `${told} case $prompt in *"sum is wrong"*) ${FIX};; esac;; esac`);
+  const check = `${CHECK} || { echo "the sum is wrong"; exit 1; }`;
+  try {
+    const { document } = await stack.json<{ runId: string; status: string }>([
+      ...["run", "Fix the broken add", "--repo", project.path, "--check", check],
+      ...["--agent", `${first},${second}`],
+    ]);
+    expect(document).toMatchObject({ status: "succeeded" });
+    const { stdout } = await stack.antiphon(["events", document.runId]);
+    expect(stdout).toContain("attempt 1 by first");
+    expect(stdout).toContain("attempt 2 by second, with feedback: ");
+    const bad = await stack.antiphon(["run", "x", "--repo", project.path, "--agent", `${first},command`]);
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("only packs hand over")]);
+  } finally {
+    rmSync(packs, { recursive: true });
+  }
 });
 
 test("a cancelled run stops its container within 5 s and never lands", async () => {

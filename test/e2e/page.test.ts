@@ -4,78 +4,46 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import {
+  ANN,
+  BEN,
+  PEOPLE,
+  submit as submitFor,
+  untilStatus,
+  Windows,
+  type Asked,
+} from "./support/browser.ts";
+import { BROKEN_CALCULATOR, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
-const [SHARED, ANN, BEN] = ["deployment-s3cret", "ann-s-own-s3cret", "ben-s-own-s3cret"] as const;
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** A run on a busy machine. */
-const PATIENCE_MS = 60_000;
 
 let stack: Stack;
-let browser: Browser;
+let windows: Windows;
 let project: Project;
-const pages: Page[] = [];
-/** Errors of the page's own scripts and violations of its policy: none is fine. */
-const complaints: string[] = [];
 
 beforeAll(async () => {
-  stack = await startStack({ env: { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN}` } });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  stack = await startStack({ env: PEOPLE });
+  windows = await Windows.open();
 });
 afterAll(async () => {
-  await browser.close();
+  await windows.close();
   await stack.stop();
 });
 beforeEach(() => {
   project = makeProject(BROKEN_CALCULATOR);
 });
 afterEach(async () => {
-  for (const page of pages.splice(0)) await page.close();
+  const complaints = await windows.closeAll();
   project.remove();
-  expect(complaints.splice(0)).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
-/** A person's own browser window, signed in. */
-async function pageOf(token: string, viewport = { width: 1200, height: 900 }): Promise<Page> {
-  const page = await browser.newPage({ viewport });
-  pages.push(page);
-  page.setDefaultTimeout(PATIENCE_MS);
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => {
-    if (/Content Security Policy/.test(message.text())) complaints.push(message.text());
-  });
-  await page.goto(stack.ready.gateway);
-  await page.getByLabel(/^Token/).fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("New run").waitFor();
-  return page;
-}
-
-interface Asked {
-  readonly goal?: string;
-  readonly commands?: string;
-  readonly approvals?: number;
-}
-
-/** Fills the form in and opens the run. */
-async function submit(page: Page, { goal = "Fix the broken add", commands = FIX, approvals = 0 }: Asked) {
-  await page.getByText("New run").click();
-  await page.getByLabel("Goal").fill(goal);
-  await page.getByLabel(/^Repository/).fill(project.path);
-  await page.getByLabel("Agent").selectOption("scripted");
-  await page.getByLabel(/^Commands/).fill(commands);
-  await page.getByLabel(/^Checks/).fill(CHECK);
-  await page.getByLabel(/^Approvals/).fill(String(approvals));
-  await page.getByRole("button", { name: "Start the run" }).click();
-  await page.waitForURL(/#\/runs\/run_/);
-  return /run_[a-z0-9]+/.exec(page.url())![0];
-}
-
-const head = (page: Page) => page.locator(".run-head .status").first();
-const untilStatus = (page: Page, words: string) => head(page).getByText(words, { exact: true }).waitFor();
+const pageOf = (token: string, viewport?: { width: number; height: number }): Promise<Page> =>
+  windows.of(stack.ready.gateway, token, viewport);
+const submit = (page: Page, asked: Asked): Promise<string> => submitFor(page, project, asked);
 
 describe("a person with the page", () => {
   test("submits an intent, sees it land, and reads its change, checks and verified signatures", async () => {
@@ -130,8 +98,7 @@ describe("a person with the page", () => {
   });
 
   test("with a wrong token sees nothing, and is asked again", async () => {
-    const page = await browser.newPage();
-    pages.push(page);
+    const page = await windows.blank();
     await page.goto(stack.ready.gateway);
     await page.getByLabel(/^Token/).fill("not-a-token-of-this-deployment");
     await page.getByRole("button", { name: "Sign in" }).click();
@@ -162,11 +129,10 @@ describe("untrusted text", () => {
 
 describe("the page itself", () => {
   test("loads nothing from elsewhere, and at most 150 kB before a run is opened", async () => {
-    const page = await browser.newPage();
-    pages.push(page);
+    const page = await windows.blank();
     const bytes: number[] = [];
     page.on("response", (response) => {
-      if (!response.url().startsWith(stack.ready.gateway)) complaints.push(response.url());
+      if (!response.url().startsWith(stack.ready.gateway)) windows.complaints.push(response.url());
       const length = response.headers()["content-length"];
       if (/\/(page\/.*)?$/.test(new URL(response.url()).pathname)) bytes.push(Number(length));
     });

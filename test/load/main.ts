@@ -100,7 +100,11 @@ function progressOf(runs: number): (done: number) => void {
   };
 }
 
-if (process.argv[1]?.endsWith("load/main.ts") === true) {
+if (process.argv[1]?.endsWith("load/main.ts") === true && process.argv[2] === "sse") {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  const { soak } = await import("./sse.ts");
+  process.exitCode = (await soak(process.argv.slice(3))) ? 0 : 1;
+} else if (process.argv[1]?.endsWith("load/main.ts") === true) {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   const options = readOptions(process.argv.slice(2));
   const report = await load(options);

@@ -36,6 +36,7 @@ export interface LoadOptions {
 
 const line = new CommandLine(`
 usage: npm run load -- [options]
+       npm run load -- sse --help    many readers of event streams instead of many runs
 
   --runs 2000             runs that are measured
   --warmup 500            runs before them, to warm up compilers and caches

@@ -24,6 +24,8 @@ export interface Processes {
   connect(): Promise<Bus>;
   /** `kill -9` of a process, and a new one in its place. */
   replace(name: string): Promise<void>;
+  /** Heap in use of a service after a collection of garbage, in MiB. Not for `antiphon dev`. */
+  heapMb(name: string): Promise<number>;
   /** The last lines a service has logged, for a failure's report. */
   said(name: string): string;
   stop(): Promise<void>;
@@ -32,8 +34,15 @@ export interface Processes {
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ROUTER_SLOTS = 256;
 
-export async function startProcesses(options: LoadOptions): Promise<Processes> {
-  return options.sandbox === "docker" ? startProduct(options) : startRoles(options);
+export async function startProcesses(options: LoadOptions, more: Settings = {}): Promise<Processes> {
+  return options.sandbox === "docker" ? startProduct(options) : startRoles(options, more);
+}
+
+interface Settings {
+  /** Further settings of each service. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The services to start. Default: all of them. */
+  readonly only?: readonly string[];
 }
 
 async function startProduct(options: LoadOptions): Promise<Processes> {
@@ -48,6 +57,7 @@ async function startProduct(options: LoadOptions): Promise<Processes> {
       process.kill(stack.pid(name), "SIGKILL"); // `antiphon dev` starts it again.
       await Promise.resolve();
     },
+    heapMb: () => Promise.reject(new Error("antiphon dev does not tell the heap of its services")),
     said: () => "",
     stop: () => stack.stop(),
   };
@@ -68,7 +78,7 @@ interface Child {
   readonly ready: Promise<void>;
 }
 
-async function startRoles(options: LoadOptions): Promise<Processes> {
+async function startRoles(options: LoadOptions, { env = {}, only }: Settings): Promise<Processes> {
   const dir = mkdtempSync(join(tmpdir(), "antiphon-load-"));
   const script = join(ROOT, ".antiphon", "load", `${process.pid}`, "role.mjs");
   await bundle(script);
@@ -91,6 +101,7 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
         ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}`,
         ANTIPHON_DIRECTOR_KEY: join(dir, "director-key.pem"),
         ANTIPHON_TRUSTED_KEYS: join(dir, "trusted-keys.json"),
+        ...env,
       },
     });
     children.set(name, child);
@@ -102,7 +113,7 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
     ...Array.from({ length: options.associates }, (_, i) => `associate-${i + 1}`),
     ...(gatewayUrl === null ? [] : ["gateway"]),
   ];
-  await Promise.all(names.map(launch));
+  await Promise.all((only ?? names).map(launch));
   const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
     const child = children.get(name)?.process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -123,6 +134,14 @@ async function startRoles(options: LoadOptions): Promise<Processes> {
       if (servers.has(name)) return servers.replace(name);
       await end(name, "SIGKILL");
       await launch(name);
+    },
+    async heapMb(name) {
+      const child = children.get(name)?.process;
+      if (child === undefined) throw new Error(`no process ${name}`);
+      const told = once(child, "message");
+      child.send("heap");
+      const [mb] = (await told) as [number];
+      return mb;
     },
     said: (name) => readFileSync(join(dir, `${name}.log`), "utf8").slice(-2000),
     async stop() {

@@ -2,6 +2,8 @@
  * One service process of the load tool: the services' own classes, started by the runtime as in production, over the
  * ports of in-process-ports.ts. `node role.mjs <router|director|associate|gateway> <slots>`.
  */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { BUCKETS } from "@antiphon/contracts";
 import { openBlobs, openKv, openSigningKey, pinOwnKey, runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
@@ -42,6 +44,14 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
     return Promise.resolve({ drain: () => consumption.drain() });
   },
 };
+
+// Told to whoever measures: what is in use after a collection of garbage.
+process.on("message", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  process.send?.(process.memoryUsage().heapUsed / 1024 / 1024);
+});
 
 const start = starts[role];
 if (role === "gateway") await gateway();

@@ -32,6 +32,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "git/src/protection/chance.ts": ANCHORED,
   "git/src/remote/origin.ts": ANCHORED,
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
+  "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
   "services/director/src/sessions/build-command.ts": ANCHORED,
   "services/director/src/sessions/upload-artifact.ts": ANCHORED,
   "services/director/src/work-items/file-backlog.ts": "JSON of a bounded size, and the name of a directory",

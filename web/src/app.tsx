@@ -8,6 +8,7 @@ import { usePolled } from "./screen/polled.ts";
 
 /** Loaded when a run is opened: the list needs nothing of the fold of a run. */
 const RunPage = lazy(() => import("./run/run-page.tsx"));
+const SessionPage = lazy(() => import("./session/session-page.tsx"));
 
 export function App(): ReactElement {
   const route = useRoute();
@@ -31,6 +32,10 @@ export function App(): ReactElement {
         {route.page === "run" ? (
           <Suspense fallback={<p className="quiet">Reading the run…</p>}>
             <RunPage key={route.runId} runId={route.runId} />
+          </Suspense>
+        ) : route.page === "session" ? (
+          <Suspense fallback={<p className="quiet">Reading the session…</p>}>
+            <SessionPage key={route.sessionId} sessionId={route.sessionId} />
           </Suspense>
         ) : route.page === "operations" ? (
           <OperationsPage />

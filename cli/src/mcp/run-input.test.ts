@@ -6,7 +6,7 @@ import { patchIn, runFlagsOf, runShape } from "./run-input.ts";
 
 const shape = z.object(runShape(RUN_FLAGS)).strict();
 const DIFF = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n";
-const files = { patch: null, pack: null, tasks: null, plan: null, recordingSeed: null };
+const files = { patch: null, packs: [], tasks: null, plan: null, recordingSeed: null };
 
 describe("the input of the tool that starts a run", () => {
   it("has every run option by its flag, but not those that name files of the person who types", () => {

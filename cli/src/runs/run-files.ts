@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { AGENTS } from "@antiphon/contracts/runs/agents";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
+import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { PackPlaces } from "../agents/pack-places.ts";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
@@ -17,19 +18,26 @@ export async function loadFiles(
   const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
-    pack: await packNamed(flags.agent, places),
+    packs: await packsNamed(flags.agent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
   };
 }
 
-/** Null: it is a kind of agent and no pack. @throws Failure ANT_AGENT_UNKNOWN */
-async function packNamed(name: string | undefined, places: PackPlaces | null): Promise<RunFiles["pack"]> {
-  if (name === undefined || places === null || Object.hasOwn(AGENTS, name)) return null;
+/** Empty: it is a kind of agent and no pack. @throws Failure ANT_AGENT_UNKNOWN */
+async function packsNamed(names: string | undefined, places: PackPlaces | null): Promise<RunFiles["packs"]> {
+  if (names === undefined || places === null || Object.hasOwn(AGENTS, names)) return [];
+  const all = names.split(",").map((name) => name.trim());
+  return Promise.all(all.map((name) => packNamed(name, places)));
+}
+
+async function packNamed(name: string, places: PackPlaces): Promise<AgentPack> {
   const { allPacks, findPack } = await import("../agents/packs.ts");
   const pack = findPack(name, places);
   if (pack !== null) return pack;
+  if (Object.hasOwn(AGENTS, name))
+    throw usage(`${name} is a kind of agent; only packs hand over to each other`, "`antiphon agents list`");
   const known = allPacks(places).map((one) => one.pack.name);
   throw new Failure(
     "ANT_AGENT_UNKNOWN",

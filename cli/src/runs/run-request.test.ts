@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { intentOf } from "./run-request.ts";
 import type { RunFiles, RunFlags } from "./run-request.ts";
 
-const NONE: RunFiles = { patch: null, pack: null, tasks: null, plan: null, recordingSeed: null };
+const NONE: RunFiles = { patch: null, packs: [], tasks: null, plan: null, recordingSeed: null };
 
 describe("the intent made from the options of `antiphon run`", () => {
   it("contains the given options and nothing else", () => {
@@ -87,11 +87,19 @@ describe("the intent made from the options of `antiphon run`", () => {
   it("fills an agent pack in, and opens the way to its model only for a run that pays for it", () => {
     const pack = { name: "a", argv: ["a", "${model}"], prompt: "stdin" as const };
     const of = (flags: RunFlags) =>
-      intentOf("x", "/a", { agent: "a", model: "m", ...flags }, { ...NONE, pack });
+      intentOf("x", "/a", { agent: "a", model: "m", ...flags }, { ...NONE, packs: [pack] });
     expect(of({}).inputs.agent).toMatchObject({ kind: "pack", argv: ["a", "m"] });
     expect(of({}).constraints).toEqual({});
     expect(of({ modelUsd: "2" }).constraints["egress"]).toEqual({ mode: "allowlist", allowlist: [] });
     expect(of({ modelUsd: "2", egress: "git+pkg" }).constraints["egress"]).toMatchObject({ mode: "git+pkg" });
+  });
+
+  it("names the agents that a rejected attempt is handed over to, and takes no model for several", () => {
+    const packs = ["a", "b", "c"].map((name) => ({ name, argv: [name], prompt: "stdin" as const }));
+    const { inputs } = intentOf("x", "/a", { agent: "a,b,c" }, { ...NONE, packs });
+    const names = [inputs.agent, ...(inputs["next_agents"] as object[])];
+    expect(names).toMatchObject([{ name: "a" }, { name: "b" }, { name: "c" }]);
+    expect(() => intentOf("x", "/a", { agent: "a,b", model: "m" }, { ...NONE, packs })).toThrow(/several/);
   });
 
   it("takes the agent of the first task that has one if the options name none", () => {

@@ -23,8 +23,8 @@ export interface RunFlags {
 /** The parsed content of the named files. */
 export interface RunFiles {
   readonly patch: Patch | null;
-  /** The pack that --agent names. */
-  readonly pack: AgentPack | null;
+  /** The packs that --agent names, in the order in which a task is handed over. */
+  readonly packs: readonly AgentPack[];
   readonly tasks: TaskSpec[] | null;
   /** As the intent takes it, and its tasks. */
   readonly plan: { readonly value: unknown; readonly tasks: readonly TaskSpec[] } | null;
@@ -47,9 +47,11 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
     if (value !== undefined) intent[place][name] = value;
   }
   if (files.plan !== null) intent.inputs["plan"] = files.plan.value;
+  if (files.packs.length > 1)
+    intent.inputs["next_agents"] = files.packs.slice(1).map((pack) => packAgent(pack));
   // A pack that pays for its model calls needs the way to them, and nothing else.
   const { egress, model_budget } = intent.constraints;
-  if (files.pack !== null && egress === undefined && model_budget !== undefined)
+  if (files.packs.length > 0 && egress === undefined && model_budget !== undefined)
     intent.constraints["egress"] = { mode: "allowlist", allowlist: [] };
   return intent;
 }
@@ -118,9 +120,15 @@ function keyOf(flag: string): string {
 
 /** The named agent, or the one that the other options imply. */
 function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
-  if (files.pack !== null) {
+  const [pack, ...others] = files.packs;
+  if (pack !== undefined) {
     const { model, modelHost } = flags;
-    return packAgent(files.pack, { model: asText(model), modelHost: asText(modelHost) });
+    if (others.length > 0 && (model !== undefined || modelHost !== undefined))
+      throw usage(
+        "--model and --model-host are about one agent, and --agent names several",
+        "write the model into a pack of your own: `antiphon agents add`",
+      );
+    return packAgent(pack, { model: asText(model), modelHost: asText(modelHost) });
   }
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {

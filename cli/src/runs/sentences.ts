@@ -28,7 +28,7 @@ const SENTENCES: { readonly [T in JournalType]: Sentence<T> } = {
   intent: { tell: ({ body }, say) => accepted(body, say), next: () => "waiting for the Router" },
   routed: { tell: ({ body }) => routed(body), next: DIRECTOR_NEXT },
   dispatch: {
-    tell: ({ epoch, body }, say) => say("step", dispatched(epoch, body.feedback.at(-1)?.message)),
+    tell: ({ epoch, body }, say) => say("step", dispatched(epoch, body)),
     next: (record) => `${of(record)}waiting for an Associate`,
   },
   claim: {
@@ -112,10 +112,10 @@ function routed({ workflow, reason, tasks, ...choice }: RecordOf<"routed">["body
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-function dispatched(epoch: number, because: string | undefined): string {
-  return because === undefined
-    ? `attempt ${epoch}`
-    : `attempt ${epoch}, with feedback: ${firstLine(because)}`;
+function dispatched(epoch: number, { agent, feedback }: RecordOf<"dispatch">["body"]): string {
+  const because = feedback.at(-1)?.message;
+  const who = agent.kind === "pack" ? ` by ${agent.name}` : "";
+  return `attempt ${epoch}${who}${because === undefined ? "" : `, with feedback: ${firstLine(because)}`}`;
 }
 
 type Input = RecordOf<"input">["body"];

@@ -1,22 +1,28 @@
-// antiphon approve|reject|changes <runId>: a person decides about a change that waits to land, or about a request.
+// antiphon approve|reject|changes <id>: a person decides about a change that waits to land, or about a request of a run or a
+// session.
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { pendingChange } from "../runs/pending-change.ts";
+import { isSessionId, waitingRequest } from "../runs/session-decision.ts";
 import { short } from "../runs/sentences.ts";
 
 interface DecideOptions {
   readonly reason?: string;
   readonly task?: string;
+  readonly request?: string;
   readonly verdict?: string;
   readonly json?: boolean;
 }
 type Choice = "approve" | "reject" | "changes";
 
 const RUN = "run_4f0c2k9s0x7d2m1q8z3a";
+const SESSION = "ses_7d2m1q8z3a4f0c2k9s0x";
+
+const decidable = (text: string): string => (isSessionId(text) ? text : runId(text));
 
 const VERBS: Readonly<Record<Choice, { summary: string; done: string; example: string }>> = {
   approve: {
-    summary: "approve a verified change so that it lands, or a request of a run",
+    summary: "approve a verified change so that it lands, or a request of a run or a session",
     done: "approved",
     example: `antiphon approve ${RUN}`,
   },
@@ -34,17 +40,28 @@ const VERBS: Readonly<Record<Choice, { summary: string; done: string; example: s
 
 const addDecision = (choice: Choice): AddVerb => {
   const { summary, example } = VERBS[choice];
+  const examplesOf =
+    choice === "changes" ? [example] : [example, `antiphon ${choice} ${SESSION} --request C-7`];
   return (program, context) => {
-    const command = program.command(choice).summary(summary).argument("<runId>", "the id of the run", runId);
+    const command = program.command(choice).summary(summary);
+    if (choice === "changes") command.argument("<runId>", "the id of the run", runId);
+    else command.argument("<id>", "the id of the run or the session", decidable);
     const words = "the reason; recorded with the decision and visible to everyone";
     if (choice === "changes") command.requiredOption("--reason <text>", "what to change");
     else command.option("--reason <text>", words);
     command
       .option("--task <taskId>", "which task to decide about, if several are waiting")
-      .option("--verdict <digest>", "decide only if this is still the waiting verdict")
+      .option("--verdict <digest>", "decide only if this is still the waiting verdict or the session's work");
+    if (choice !== "changes")
+      command.option("--request <commandId>", "which request of a session, if several are waiting");
+    command
       .option("--json", "print one JSON object")
-      .addHelpText("after", examples([example]))
-      .action((id: string, options: DecideOptions) => decide(context, id, choice, options));
+      .addHelpText("after", examples(examplesOf))
+      .action((id: string, options: DecideOptions) =>
+        isSessionId(id)
+          ? decideInSession(context, id, choice, options)
+          : decide(context, id, choice, options),
+      );
   };
 };
 
@@ -82,4 +99,25 @@ async function decide(
   const before = answer.already === true ? "; you had already decided so" : "";
   context.screen.out(`${answer.taskId} of ${id} is ${VERBS[choice].done}${about}${before}`);
   context.screen.out(`watch it with: antiphon events ${id}`);
+}
+
+/** What was looked at goes with the decision, so one about older work is refused. */
+async function decideInSession(
+  context: CliContext,
+  session: string,
+  choice: Choice,
+  { reason, request: named, verdict, json }: DecideOptions,
+): Promise<void> {
+  const gateway = await context.gateway();
+  const request = await waitingRequest(gateway, session, named);
+  const { commandId, digest, branch, head, requestedBy } = request;
+  const work = branch === null || head === null ? "no work yet" : `${branch} at ${short(head)}`;
+  context.screen.err(`${commandId} of ${requestedBy ?? "somebody"}: ${request.reason}; ${work}`);
+  const body = {
+    ...{ commandId, choice, digest: verdict ?? digest },
+    ...(reason === undefined ? {} : { reason }),
+  };
+  const answer = await gateway.post<object>(`/sessions/${session}/approvals`, body);
+  if (json === true) return context.screen.json(answer);
+  context.screen.out(`${commandId} of ${session} is ${VERBS[choice].done}`);
 }

@@ -72,6 +72,9 @@ export const SandboxStep = closed(
     quiet: Type.Optional(
       Type.Boolean({ description: "Leave its output out of the live log; it is still kept." }),
     ),
+    asks: Type.Optional(
+      Type.Boolean({ description: "The command may ask a person; `antiphon-ask` is on its PATH." }),
+    ),
   },
   { description: "One command." },
 );
@@ -268,6 +271,14 @@ export const SandboxEvent = Type.Union(
       containerId: Type.String(),
     }),
     closed({ kind: Type.Literal("beat") }),
+    closed(
+      {
+        kind: Type.Literal("question"),
+        number: Type.Integer({ minimum: 1, description: "Of the questions of this job." }),
+        text: Type.String({ maxLength: 4000 }),
+      },
+      { description: "A command waits for the answer; repeated until it comes." },
+    ),
     closed({ kind: Type.Literal("step"), id: Type.String(), exitCode: nullable(Type.Integer()) }),
     closed({
       kind: Type.Literal("done"),
@@ -281,14 +292,23 @@ export const SandboxEvent = Type.Union(
 );
 export type SandboxEvent = Static<typeof SandboxEvent>;
 
+const SandboxAnswer = closed({
+  kind: Type.Literal("answer"),
+  number: Type.Integer({ minimum: 1, description: "Of the question." }),
+  text: Type.String({ maxLength: 32_768 }),
+  epoch: Type.Integer({ minimum: 1, description: "Of the attempt that goes on in the container." }),
+});
+export type SandboxAnswer = Static<typeof SandboxAnswer>;
+
 export const SandboxSignal = Type.Union(
   [
     closed({ kind: Type.Literal("alive") }),
+    SandboxAnswer,
     closed({ kind: Type.Literal("cancel"), collect: Type.Optional(Type.Boolean()) }),
   ],
   {
     description:
-      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, or cancel. With `collect` only the command is stopped, and the outcome holds what it left.",
+      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, the answer to a question, or cancel. With `collect` only the command is stopped, and the outcome holds what it left.",
   },
 );
 export type SandboxSignal = Static<typeof SandboxSignal>;

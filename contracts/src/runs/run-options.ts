@@ -82,6 +82,14 @@ const permission = (description: string) => Type.Boolean({ default: false, descr
 export const RUN_OPTIONS = {
   repo: required("inputs", RepoRef, []),
   agent: required("inputs", AgentSpec, AGENT_FLAGS),
+  next_agents: option(
+    "inputs",
+    Type.Array(AgentSpec, {
+      maxItems: 7,
+      description:
+        "Each rejected attempt hands its task over to the next of them; the last one keeps it. Not for tasks with an agent of their own.",
+    }),
+  ),
   checks: option(
     "inputs",
     Type.Array(command, {

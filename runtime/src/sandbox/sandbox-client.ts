@@ -1,6 +1,7 @@
 import type { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from "@antiphon/contracts";
 import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits, subjects } from "@antiphon/contracts";
 import { createInbox, type Msg } from "@nats-io/nats-core";
+import type { JobAnswers } from "./job-answers.ts";
 import type { OutcomeTrust } from "./outcome-trust.ts";
 import type { Bus } from "../nats/bus.ts";
 import type { Clock } from "../process/clock.ts";
@@ -29,12 +30,19 @@ export interface SandboxRunOptions {
   /** Ends the job with an outcome, if one can be had in a short time. */
   stop?: AbortSignal;
   onEvent?: (event: SandboxEvent) => void;
+  /** Answers the questions of the job's commands. */
+  answers?: JobAnswers;
   /** How long to wait for a runner with a free slot before ANT_SANDBOX_BUSY. Default 10 minutes. */
   patienceMs?: number;
 }
 
 export interface SandboxClient {
   run(request: SandboxRequest, options: SandboxRunOptions): Promise<SandboxOutcome>;
+}
+
+interface Hears {
+  readonly onEvent: SandboxRunOptions["onEvent"];
+  readonly answers: JobAnswers | undefined;
 }
 
 type Asked =
@@ -59,13 +67,14 @@ export interface SandboxClientOptions {
 export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxClient {
   const clock = options.clock ?? systemClock;
   return {
-    async run(request, { signal, stop, onEvent, patienceMs = 600_000 }) {
+    async run(request, { signal, stop, onEvent, answers, patienceMs = 600_000 }) {
       const signals = { signal, stop: stop ?? signal };
+      const hears = { onEvent, answers };
       const askedAt = clock.now();
       let lastSeenAt = askedAt;
       for (let attempt = 0, forged = 0; ; attempt += 1) {
         if (signal.aborted || signals.stop.aborted) throw canceled(request);
-        const asked = await ask(bus, request, options, signals, onEvent);
+        const asked = await ask(bus, request, options, signals, hears);
         const now = clock.now();
         switch (asked.kind) {
           case "done":
@@ -115,7 +124,7 @@ function ask(
   request: SandboxRequest,
   { requester, trust }: SandboxClientOptions,
   { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortSignal },
-  onEvent: ((event: SandboxEvent) => void) | undefined,
+  { onEvent, answers }: Hears,
 ): Promise<Asked> {
   return new Promise((resolve) => {
     const inbox = createInbox();
@@ -151,6 +160,7 @@ function ask(
       if ("ok" in event) return finish({ kind: "refused", code: event.code, message: event.message });
       try {
         onEvent?.(event);
+        if (event.kind === "question") answers?.heard(event.number, say);
       } finally {
         // Also if the listener throws: the job has ended all the same.
         if (event.kind === "busy") finish({ kind: "busy", retryAfterMs: event.retryAfterMs });

@@ -11,7 +11,8 @@ import type {
   SandboxRequest,
   TreeRef,
 } from "@antiphon/contracts";
-import type { Clock, Logger } from "@antiphon/runtime";
+import type { Clock, JobAnswers, Logger } from "@antiphon/runtime";
+import type { HeldJobs } from "./attempt/held-jobs.ts";
 import type { WorkStep } from "./attempt/attempt.ts";
 import type { BundleFile } from "./evidence/bundle.ts";
 
@@ -66,6 +67,7 @@ export interface Sandbox {
       /** Ends the job with an outcome, if one can be had in a short time. */
       stop: AbortSignal;
       patienceMs: number;
+      answers: JobAnswers;
       onEvent(event: SandboxEvent): void;
     },
   ): Promise<SandboxOutcome>;
@@ -144,6 +146,8 @@ export interface AttemptPorts {
   readonly overlays: Overlays;
   readonly evidence: EvidenceStore;
   readonly recordings: Recordings;
+  /** Absent: a job that asks is ended. */
+  readonly held?: HeldJobs;
   readonly progress: Progress;
   readonly clock: Clock;
   readonly log: Logger;

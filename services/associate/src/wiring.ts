@@ -24,13 +24,14 @@ import type { Bus, Consumption, Delivery, Logger, Meter, Outcome, SigningKey } f
 import { baseTrees } from "./attempt/base-trees.ts";
 import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { overlays } from "./attempt/overlays.ts";
+import { HeldJobs } from "./attempt/held-jobs.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
 import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { Replays } from "./replay/replays.ts";
 import { settle } from "./claim/settlement.ts";
 import type { Attempt } from "./claim/settlement.ts";
-import { lookout } from "./claim/run-watch.ts";
+import { isOver, lookout } from "./claim/run-watch.ts";
 
 export interface AssociateSettings {
   readonly associate: string;
@@ -77,7 +78,7 @@ function serveReplays(
 }
 
 /** The ports that all attempts share; progress belongs to one attempt. */
-export type SharedPorts = Omit<AttemptPorts, "progress">;
+export type SharedPorts = Omit<AttemptPorts, "progress" | "held">;
 
 /** The Associate with the given ports. `reporter`: its claims name this key and its results bear its signature. */
 export function associateOver(
@@ -91,10 +92,20 @@ export function associateOver(
   const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
     ...shared,
+    held,
     progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
   });
   const key = reporter === null ? {} : { reporter: reporter.jwk };
   const identity: ClaimBody = { associate: settings.associate, incarnation: uniqueId(), ...key };
+  const held = new HeldJobs({
+    log,
+    isLost: async ({ runId, taskId, epoch }) => {
+      if (await isOver(journal, runId)) return true;
+      const claim = await journal.find("claim", runId, taskId, epoch);
+      return claim?.type === "claim" && claim.body.incarnation !== identity.incarnation;
+    },
+  });
+  signal.addEventListener("abort", () => held.dropAll(), { once: true });
   const inTurn = oneAtATime();
 
   const handle = async (delivery: Delivery): Promise<Outcome> => {

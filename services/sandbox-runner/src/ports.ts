@@ -85,6 +85,8 @@ export interface Command {
   readonly keepBytes: number;
   /** Most bytes of both streams together. More ends the sandbox. */
   readonly maxOutputBytes: number;
+  /** The command may ask (`Sandbox.canAsk`): called with its question. Its time limit rests until `Sandbox.answer`. */
+  readonly onQuestion?: (text: string) => void;
   /**
    * Called with output as it comes. While a promise that it returned is pending, no more is read and the command waits.
    */
@@ -159,6 +161,10 @@ export interface Sandbox {
   readonly home: string;
   /** Time from the request to the supervisor's hello. */
   readonly bootMs: number;
+  /** Its commands can ask a question and wait for the answer. */
+  readonly canAsk?: boolean;
+  /** Answers the question of the command that runs. */
+  answer?(text: string): void;
   /** One command at a time. Rejects with SandboxDied when the sandbox ended instead. */
   run(command: Command): Promise<CommandExit>;
   /** Unpacks an uncompressed tar into /workspace. */

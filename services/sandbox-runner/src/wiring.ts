@@ -213,8 +213,10 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
       const lease = await pool.take({ ...order, labels }, tree, job.spare === true ? LEFT_BY_SPARE : 0);
       const waited = (performance.now() - begun) / 1_000;
       meter.observe("antiphon_sandbox_wait_seconds", { start: lease.warm ? "warm" : "cold" }, waited);
-      void lease.sandbox.assign(containerName(instance, job, uniqueId()));
-      return lease;
+      const nameFor = (epoch: number): void =>
+        void lease.sandbox.assign(containerName(instance, { ...job, epoch }, uniqueId()));
+      nameFor(job.epoch);
+      return { ...lease, goesOnFor: nameFor };
     },
     sources: {
       trees,

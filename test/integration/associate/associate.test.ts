@@ -255,6 +255,84 @@ describe("honest failures", () => {
   });
 });
 
+describe("an agent that runs antiphon-ask", () => {
+  const QUESTION = "Which word? [hello | bye]";
+  const asking = (before = "") => ({
+    kind: "command" as const,
+    argv: [
+      ...["sh", "-c"],
+      `${before}echo start >> starts; word=$(antiphon-ask "Which word?" --choice hello --choice bye); echo "$word" > hello.txt`,
+    ],
+  });
+  const answered = (runId: string, agent = asking()) =>
+    world.dispatch({ agent, answers: [{ question: QUESTION, answer: "hello" }] }, { runId, epoch: 2 });
+
+  async function asked(agent = asking(), budget = {}): Promise<Sent> {
+    const sent = await world.dispatch({ agent, ...budget });
+    const { result } = await world.reported(sent);
+    expect(result).toMatchObject({ status: "needs_input", questions: [QUESTION] });
+    return sent;
+  }
+
+  test("asks, and goes on with the answer in its own container", async () => {
+    const sent = await asked();
+    const [container] = world.containers(sent.runId);
+    expect(container).toBeDefined();
+    const second = await answered(sent.runId);
+    const { result } = await world.reported(second);
+    expect(result).toMatchObject({ status: "ok", files_changed: ["hello.txt", "starts"] });
+    const manifest = await world.manifest(second);
+    expect((await world.text(manifest, "diff.patch")).match(/^\+start$/gm)).toHaveLength(1);
+    const { sandbox } = JSON.parse(await world.text(manifest, "provenance/environment.json")) as {
+      sandbox: { containerId: string };
+    };
+    expect(sandbox.containerId.slice(0, 12)).toBe(container);
+    await eventually("the container is gone", () => world.containers(sent.runId).length === 0);
+  });
+
+  test("does not spend its time budget while it waits", async () => {
+    const sent = await asked(asking("sleep 1; "), task({ time_budget_s: 3 }));
+    const waited = performance.now() + 4000;
+    await eventually("the budget would be over", () => performance.now() > waited);
+    const { result } = await world.reported(await answered(sent.runId));
+    expect(result.status).toBe("ok");
+  });
+
+  test("is started afresh by an Associate that does not hold its container, and gets the same answer there", async () => {
+    const sent = await asked();
+    await world.stopAssociates();
+    await world.associate("as_two");
+    const { result } = await world.reported(await answered(sent.runId));
+    expect(result).toMatchObject({ status: "ok", files_changed: ["hello.txt", "starts"] });
+    await world.stopAssociates();
+    await world.associate("as_one");
+    await eventually("the containers are gone", () => world.containers(sent.runId).length === 0, 20_000);
+  });
+
+  test("is ended when its run is canceled while it waits", async () => {
+    const { runId } = await asked();
+    const body = { by: "test", reason: "enough" };
+    await world.journal.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body });
+    await eventually("the container is gone", () => world.containers(runId).length === 0, 10_000);
+  });
+
+  test("cannot make the supervisor read or write another file, nor ask from a check", async () => {
+    const script = [
+      "ln -s /etc/passwd /tmp/.antiphon-question; sleep 0.6",
+      "rm -f /tmp/.antiphon-question; mkdir /tmp/.antiphon-question; sleep 0.6; rmdir /tmp/.antiphon-question",
+      "echo hello > hello.txt",
+    ].join("; ");
+    const agent = { kind: "command" as const, argv: ["sh", "-c", script] };
+    const check = "echo forged > /tmp/.antiphon-question; sleep 0.6; sh check.sh";
+    const sent = await world.dispatch({
+      agent,
+      ...task({ verify_profile: { mode: "smoke", commands: [check] } }),
+    });
+    const { result } = await world.reported(sent);
+    expect(result).toMatchObject({ status: "ok", questions: [] });
+  });
+});
+
 describe("a run that is over", () => {
   async function cancel({ runId }: Pick<Sent, "runId">): Promise<void> {
     const body = { by: "test", reason: "enough" };

@@ -126,10 +126,6 @@ describe("the event stream of a run", () => {
     expect(stream.names).toEqual(["closed"]);
   });
 
-  it("is refused for a Last-Event-ID that is no id, instead of replaying everything", async () => {
-    expect((await open(`/runs/${await newRun()}/events`, { "last-event-id": "x" })).status).toBe(400);
-  });
-
   it("carries live output only on request", async () => {
     const runId = await newRun();
     const [loud, quiet] = [await open(`/runs/${runId}/events?logs=1`), await open(`/runs/${runId}/events`)];
@@ -265,7 +261,11 @@ describe("a client that does not read", () => {
     server = openHttpServer(policy, log);
     server.get<{ Params: { id: string } }>("/runs/:id/events", async (request, reply) => {
       waiting.push(reply.raw);
-      await streams.serve(request, reply, request.params.id, "all");
+      await streams.serve(request, reply, {
+        runId: request.params.id,
+        logs: "all",
+        end: Number.MAX_SAFE_INTEGER,
+      });
       return reply;
     });
     server.get("/never", (_request, reply) => void reply.hijack());

@@ -1,4 +1,5 @@
-/** Pages of the lists over HTTP; the order of runs is held by run-list.test.ts. */
+/** Where a list and a stream go on: cursors of pages (run-list.test.ts holds the order of runs), and `Last-Event-ID`. */
+import { closedRecord } from "@antiphon/contracts/testing/records";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cursorText } from "../../../services/gateway/src/http/paging.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
@@ -60,6 +61,19 @@ describe("pages of a list", () => {
     expect(await pageAt(`/runs/${runId}/evidence?limit=1`)).toMatchObject({ bundles: [], next: null });
     expect(await pageAt("/dead-letters?limit=1")).toMatchObject({ letters: [], next: null });
   });
+});
+
+it("a Last-Event-ID that is no id, or beyond the last record, is refused instead of replaying or skipping", async () => {
+  const runId = await begin();
+  const end = (await world.journal.read(runId))[0]?.seq ?? 0;
+  const at = (id: string) => ({ headers: { accept: "text/event-stream", "last-event-id": id } });
+  for (const id of ["x", "-1", "1e3", String(end + 1), "999999999999999"]) {
+    const answer = await world.call("GET", `/runs/${runId}/events`, at(id));
+    expect([answer.status, errorOf(answer).path], id).toEqual([400, "Last-Event-ID"]);
+  }
+  await world.journal.append(closedRecord(runId));
+  const { text } = await world.call("GET", `/runs/${runId}/events`, at(String(end)));
+  expect([...text.matchAll(/^event: (.*)$/gm)].map(([, event]) => event)).toEqual(["closed"]);
 });
 
 it.each([

@@ -281,6 +281,13 @@ describe("a job", () => {
     expect(codes).toEqual(["ANT_SANDBOX_OOM", "ANT_SANDBOX_PIDS", "ANT_SANDBOX_DISK"]);
   });
 
+  it("that filled its disk with a file too large to be brought out names the disk", async () => {
+    const fills = step("s", "head -c 5000000000 /dev/zero > big");
+    const { outcome } = await run({ collect: true, steps: [fills] });
+    expect(outcome).toMatchObject({ outcome: "error", code: "ANT_SANDBOX_DISK", changes: null });
+    expect(outcome.message).toContain("too-many-bytes");
+  });
+
   const TRIALS = { least: 3, most: 3, withinMs: 0 };
   const exits = ({ steps, trials = [] }: SandboxOutcome) =>
     [steps, ...trials].map((trial) => trial.map(({ exitCode }) => exitCode));

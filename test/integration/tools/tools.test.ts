@@ -22,6 +22,7 @@ async function ask(tool: string, ...args: string[]): Promise<Answer> {
 
 describe.each([
   ["load/main.ts", ["--runs", "many"], "--runs takes a whole number from 1 to 1000000"],
+  ["load/main.ts", ["sse", "--clients", "many"], "--clients takes a whole number from 1 to 1024"],
   ["chaos/rig/main.ts", ["--servers", "3"], "--servers goes with --runs"],
   ["chaos/sandbox/main.ts", ["--attempts", "0"], "--attempts takes a whole number from 1 up"],
   ["simulation/main.ts", ["--seeds", "-1"], "'--seeds' argument is ambiguous"],

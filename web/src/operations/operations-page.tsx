@@ -1,10 +1,11 @@
 /** For whoever is on call: which services answer, which messages could not be worked off, and requeueing them. */
-import type { ReactElement } from "react";
+import { useState, type ReactElement } from "react";
 import { post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
 import { harmless } from "../screen/harmless.ts";
 import { Notice } from "../screen/notice.tsx";
 import { usePolled } from "../screen/polled.ts";
+import { routeOf } from "../screen/route.ts";
 
 interface ServiceLine {
   readonly name: string;
@@ -38,6 +39,10 @@ export function OperationsPage(): ReactElement {
           ))}
         </ul>
       </section>
+      <section className="card" aria-label="Sessions">
+        <h2>Sessions</h2>
+        <SessionForm />
+      </section>
       <section className="card" aria-label="Dead letters">
         <h2>Dead letters</h2>
         {letters.refusal !== null && <Notice refusal={letters.refusal} />}
@@ -64,5 +69,29 @@ export function OperationsPage(): ReactElement {
         </ul>
       </section>
     </>
+  );
+}
+
+/** A session's id is known to whoever asked for the approval; there is no list of sessions. */
+function SessionForm(): ReactElement {
+  const [id, setId] = useState("");
+  const place = `#/sessions/${id.trim()}`;
+  const isId = routeOf(place).page === "session";
+  return (
+    <form
+      className="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isId) window.location.hash = place;
+      }}
+    >
+      <label>
+        Id
+        <input value={id} placeholder="ses_..." onChange={(event) => setId(event.target.value)} />
+      </label>
+      <button type="submit" disabled={!isId}>
+        Open
+      </button>
+    </form>
   );
 }

@@ -33,8 +33,9 @@ export function promptOf(dispatch: DispatchBody, epoch: number, previousDiff: st
 const RULES =
   "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. You " +
   "need not commit. Stop when the task is done. Nobody reads along: decide for yourself what is open. Only if the task cannot " +
-  `be done without a person's decision, write the question to the file ${QUESTION_FILE} and stop; you will be started again, ` +
-  "on the original files, with the answer.";
+  'be done without a person\'s decision, run `antiphon-ask "your question" --choice yes --choice no` (choices are optional) with ' +
+  "a time limit of ten minutes; it prints the answer. If that fails, write the question to the file " +
+  `${QUESTION_FILE} and stop; you will be started again, on the original files, with the answer.`;
 
 function list(title: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [[title, ...items.map((item) => `- ${item}`)].join("\n")];

@@ -100,6 +100,7 @@ export function planJob(input: JobInput): JobPlan {
     stdin: step.stdin ?? input.brief,
     timeoutMs: budgetMs,
     continueOnFailure: false,
+    ...(input.isProgram ? { asks: true } : {}),
   }));
   const commands = input.selfVerify ? checksOf(dispatch) : [];
   const checks = commands.map((command, i) => ({

@@ -10,10 +10,13 @@
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
+import type { JobAnswers } from "@antiphon/runtime";
 import type { JobPlan } from "./attempt.ts";
 import { endingOf } from "./ending.ts";
 import { isOwnFault, retryDelayMs } from "./fault.ts";
 import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
+import { plainQuestion } from "../evidence/question.ts";
+import type { JobCalls, JobEnd } from "./running-job.ts";
 import type { AttemptOrder, Stops } from "./work.ts";
 
 /** The sandbox got no network, so no command was started in it. */
@@ -98,9 +101,11 @@ export async function runJob(
   plan: JobPlan,
   ports: AttemptPorts,
   deadlineMs: number,
-  { stop, giveUp }: Stops,
-): Promise<SandboxOutcome | "over-budget"> {
+  stops: Stops,
+  calls: JobCalls,
+): Promise<JobEnd> {
   const { clock, progress } = ports;
+  const { stop } = stops;
   const queuedAt = clock.now();
   let until = deadlineMs;
   let firstFaultAt: number | null = null;
@@ -108,10 +113,12 @@ export async function runJob(
   const onEvent = (event: SandboxEvent): void => {
     const line = lineOf(event, plan);
     if (line !== null) progress(line);
+    if (event.kind !== "question") return;
+    calls.onQuestion({ number: event.number, text: plainQuestion(event.text) ?? "(no question)" });
   };
   for (let attempt = 0; ; attempt += 1) {
     const askedAt = clock.now();
-    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, { stop, giveUp });
+    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stops, calls.answers);
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
     if (answer.data["mayLive"] === true) throw answer; // associate/A3
@@ -120,6 +127,7 @@ export async function runJob(
     if (answer.code === "ANT_SANDBOX_BUSY") {
       if (now - queuedAt > QUEUE_MS) throw givenUp(answer, hasBegun);
       until += now - askedAt; // waiting is free
+      ports.held?.dropOldest();
       progress("every sandbox is busy; waiting for a free one");
       continue;
     }
@@ -142,12 +150,16 @@ async function runOnce(
   leftMs: number,
   onProgress: (event: SandboxEvent) => void,
   { stop, giveUp }: Stops,
-): Promise<SandboxOutcome | "over-budget" | AntiphonError> {
+  answers: JobAnswers,
+): Promise<JobEnd | AntiphonError> {
   const budget = new AbortController();
+  const mayAsk = job.steps.some(({ asks }) => asks === true);
+  const graceMs = BUDGET_GRACE_MS + (mayAsk ? limits.askHoldMs : 0);
+  answers.clear();
   let timer: NodeJS.Timeout | undefined;
   const onEvent = (event: SandboxEvent): void => {
     // The task's budget runs from here on.
-    if (event.kind === "started") timer ??= setTimeout(() => budget.abort(), leftMs + BUDGET_GRACE_MS);
+    if (event.kind === "started") timer ??= setTimeout(() => budget.abort(), leftMs + graceMs);
     onProgress(event);
   };
   const request: SandboxRequest = {
@@ -159,7 +171,7 @@ async function runOnce(
   const signal = AbortSignal.any([giveUp, budget.signal]);
   try {
     const patienceMs = Math.min(ports.patienceMs, QUEUE_MS);
-    const outcome = await ports.sandbox.run(request, { signal, stop, patienceMs, onEvent });
+    const outcome = await ports.sandbox.run(request, { signal, stop, patienceMs, answers, onEvent });
     return stop.aborted && outcome.outcome === "canceled" ? outcome : faultIn(outcome);
   } catch (thrown) {
     if (budget.signal.aborted && !stop.aborted) return "over-budget";

@@ -23,9 +23,10 @@ import { withSections } from "./feedback.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
 import { reported } from "../evidence/proposal.ts";
-import { questionIn } from "../evidence/question.ts";
+import { questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
 import type { Ending } from "../evidence/report.ts";
+import { RunningJob } from "./running-job.ts";
 import { jobOf, runJob } from "./sandbox-job.ts";
 
 export interface AttemptOrder {
@@ -93,7 +94,12 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
       .ensure(dispatch.base, giveUp)
       .catch((error: unknown) => ports.log.debug({ err: error }, "could not fetch the base tree early"));
     const { trees, recordings } = ports;
-    const { epoch } = order;
+    const { epoch, runId } = order;
+    const held = ports.held?.take({ runId, taskId: dispatch.task.task_id, epoch }, dispatch.answers) ?? null;
+    if (held !== null) {
+      ports.progress("the container that asked goes on with the answer");
+      return await followed(held, order, ports, stops);
+    }
     const previousDiff = await previousDiffOf(order, ports);
     const told = await withSections(order, ports);
     const context = { dispatch: told, epoch, previousDiff, trees, recordings };
@@ -150,13 +156,45 @@ async function inSandbox(
   const shortened = historyNote(dispatch);
   if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
-  const outcome = await runJob(job, plan, ports, deadlineMs, stops);
+  const running = new RunningJob({ plan, work, budgetMs }, (own, calls) =>
+    runJob(job, plan, ports, deadlineMs, own, calls),
+  );
+  return followed(running, order, ports, stops);
+}
+
+/** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
+async function followed(
+  running: RunningJob,
+  { runId, epoch, dispatch }: AttemptOrder,
+  ports: AttemptPorts,
+  stops: Stops,
+): Promise<Ran> {
+  const { plan, work, budgetMs } = running.facts;
+  let next = await running.next(stops);
+  for (; "asked" in next; next = await running.next(stops)) {
+    const { text } = next.asked;
+    const known = dispatch.answers.findLast(({ question }) => question === text);
+    if (known === undefined) break;
+    running.answer(known.answer, epoch); // a fresh container comes to the same question
+  }
+  if ("asked" in next) {
+    if (ports.held === undefined) running.drop();
+    else ports.held.keep({ runId, taskId: dispatch.task.task_id, epoch }, running);
+    const ending = { kind: "asks", questions: [next.asked.text] } as const;
+    return { ending, plan, outcome: null, change: NO_CHANGE, work };
+  }
+  const { outcome } = next;
   if (outcome === "over-budget") {
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }
   keepTools(ports, dispatch, outcome);
-  const ending = endedIn(outcome, plan, budgetMs);
   const after = withoutJunk(await changeIn(outcome, ports), work.junk ?? []);
+  const left = work.isProgram === true ? questionLeft(outcome, after) : null;
+  if (left !== null) {
+    const ending = { kind: "asks", questions: [left] } as const;
+    return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work };
+  }
+  const ending = endedIn(outcome, plan, budgetMs);
   return { ending, plan, outcome, change: merged(work.change, after), work };
 }
 

@@ -54,6 +54,26 @@ describe("filesOf", () => {
   });
 });
 
+test("the packages of the environment are part of the provenance, beside its log", () => {
+  const prepared: Provenance["prepared"] = {
+    ...{
+      key: "0".repeat(64),
+      image: "sha256:1",
+      commands: ["npm ci"],
+      found: [],
+      decided_by: [],
+      cached: true,
+    },
+    ...{ duration_ms: 1, layer: null, bytes: 0, files: 0, log: blob, packages: blob, egress: null },
+  };
+  const paths = filesOf(factsWith(), { ...provenance, prepared }).map(({ path }) => path);
+  expect(paths.filter((path) => /^environment|packages/.test(path))).toEqual([
+    "environment/report.json",
+    "environment/setup.log",
+    "provenance/packages.json",
+  ]);
+});
+
 test("the manifest is valid, sorted by path, and agrees with the report", () => {
   const facts = factsWith();
   const files: EvidenceFile[] = ["provenance/tools.json", "checks/1.stdout.txt", "diff.patch"].map(

@@ -77,7 +77,7 @@ function setupOf(report: EnvironmentReport | null): BundleFile[] {
   return [
     { path: "environment/report.json", text: json(report) },
     ...(log === null ? [] : [{ path: "environment/setup.log", blob: log }]),
-    ...(packages === null ? [] : [{ path: "environment/packages.json", blob: packages }]),
+    ...(packages === null ? [] : [{ path: "provenance/packages.json", blob: packages }]),
     ...(egress?.log == null ? [] : [{ path: "environment/requests.jsonl", blob: egress.log }]),
   ];
 }

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { SandboxOutcome } from "@antiphon/contracts";
-import { QUESTION_FILE, questionIn, questionStep } from "./question.ts";
+import { QUESTION_FILE, questionIn, questionLeft, questionStep, withoutQuestion } from "./question.ts";
 
 const outcome = (tail: string, exitCode: number | null, over: object = {}): SandboxOutcome =>
   ({
@@ -34,4 +34,36 @@ test.each([
   ["never got so far", outcome("", 0, { steps: [{ id: "work-1", exitCode: 2 }] })],
 ])("an agent that %s asks nothing", (_, given) => {
   expect(questionIn(given)).toBeNull();
+});
+
+describe("a question that is left with exit code 78", () => {
+  const left = (text: string, exitCode = 78) =>
+    questionLeft({ outcome: "completed", steps: [{ exitCode }] } as unknown as SandboxOutcome, {
+      files: [{ path: ".antiphon/question.json", mode: "100644", content: Buffer.from(text) }],
+      deletions: [],
+    });
+
+  it("is told with its choices", () => {
+    expect(left('{"question": "Which?"}')).toBe("Which?");
+    expect(left('{"question": "Which?", "choices": ["a", 1, "b"]}')).toBe("Which? [a | b]");
+  });
+
+  it.each([
+    "",
+    "null",
+    "[]",
+    '"x"',
+    '{"question": 1}',
+    '{"question": " "}',
+    "{".repeat(1e5),
+    " ".repeat(1e6),
+  ])("is none if the file is %j", (text) => expect(left(text)).toBeNull());
+
+  it("is none with another code, and is no part of the change", () => {
+    expect(left('{"question": "Which?"}', 1)).toBeNull();
+    const files = ["a.txt", ".antiphon/question.json"].map((path) => ({
+      ...{ path, mode: "100644" as const, content: Buffer.alloc(0) },
+    }));
+    expect(withoutQuestion({ files, deletions: [] }).files.map(({ path }) => path)).toEqual(["a.txt"]);
+  });
 });

@@ -1,9 +1,13 @@
 /**
- * The question of a program that works in a sandbox. A program that cannot go on without a person writes its question to
- * the file that ANTIPHON_QUESTION_FILE names and exits with code 0. Its attempt then ends with that question, no check runs,
- * and the next attempt is told the answer. Pure.
+ * How a program that works in a sandbox leaves a question for a person when it ends. Its attempt then ends with that question,
+ * no check runs, and the next attempt is told the answer. A program that waits for its answer runs antiphon-ask
+ * instead. Pure.
+ *
+ * - It writes the question to the file that ANTIPHON_QUESTION_FILE names and exits with code 0.
+ * - It writes `{"question": "...", "choices": [...]}` to .antiphon/question.json and exits with code 78.
  */
 import type { SandboxOutcome, SandboxStep } from "@antiphon/contracts";
+import type { Change } from "../ports.ts";
 
 export const QUESTION_FILE = "/tmp/antiphon-question";
 
@@ -21,7 +25,44 @@ export function questionStep(env: Readonly<Record<string, string>>, timeoutMs: n
 export function questionIn(outcome: SandboxOutcome): string | null {
   const step = outcome.steps.find(({ id }) => id === STEP);
   if (outcome.outcome !== "completed" || step?.exitCode !== 1) return null;
-  const text = step.stdout.tail
+  return plainQuestion(step.stdout.tail);
+}
+
+/** sysexits.h: something has to be set up by a person. */
+const ASKS_EXIT = 78;
+const LEFT_FILE = ".antiphon/question.json";
+const LEFT_BYTES = 64 * 1024;
+
+/** The question of a program that ended with the reserved code; null: it left none that can be read. */
+export function questionLeft(outcome: SandboxOutcome, { files }: Change): string | null {
+  if (outcome.outcome !== "completed" || !outcome.steps.some(({ exitCode }) => exitCode === ASKS_EXIT))
+    return null;
+  const content = files.find(({ path }) => path === LEFT_FILE)?.content;
+  if (content === undefined || content.length > LEFT_BYTES) return null;
+  const { question, choices } = objectIn(content.toString("utf8"));
+  if (typeof question !== "string") return null;
+  const among = Array.isArray(choices) ? choices.filter((one) => typeof one === "string") : [];
+  return plainQuestion(among.length === 0 ? question : `${question} [${among.join(" | ")}]`);
+}
+
+/** Empty for a text that is no JSON object; the program has failed then, and its output says why. */
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The change without the question. */
+export function withoutQuestion(change: Change): Change {
+  return { ...change, files: change.files.filter(({ path }) => path !== LEFT_FILE) };
+}
+
+/** Null: it says nothing. */
+export function plainQuestion(said: string): string | null {
+  const text = said
     .replace(/\r\n?/g, "\n")
     .replace(
       /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffd]/g,

@@ -11,6 +11,7 @@ import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
+import { agentOfAttempt } from "./agent-of-attempt.ts";
 import { startableChecks } from "./paid-attempt.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
@@ -30,13 +31,14 @@ export async function dispatch(
   if (run.routed === null)
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
+  const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;
   const checks = await checksOf(effect.task, base, repository);
-  const commits = runsPrograms(planned.agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
+  const commits = runsPrograms(agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
   const exporting = repository.exportBase(base.repo, run.head);
   const preparing = exporting.then((tree) => {
     if (environments === undefined) return null;
-    const order = { ...effect, agent: planned.agent };
+    const order = { ...effect, agent };
     return dispatchEnvironment(run, order, tree, { environments, evidence }, signal);
   });
   const ahead = bases && baseAhead(run, effect, checks, { repository, bases, prepared: preparing });
@@ -52,7 +54,7 @@ export async function dispatch(
       base_ref: run.head,
       verify_profile: { ...verify_profile, commands: [...checks.commands] },
     },
-    agent: planned.agent,
+    agent,
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,
     base: tree,

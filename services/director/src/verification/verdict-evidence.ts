@@ -53,7 +53,7 @@ export class VerdictEvidence implements VerdictEvidencePort {
     return [
       { path: "environment/report.json", blob: await this.#files.put(null, text) },
       ...(log === null ? [] : [{ path: "environment/setup.log", blob: log }]),
-      ...(packages === null ? [] : [{ path: "environment/packages.json", blob: packages }]),
+      ...(packages === null ? [] : [{ path: "provenance/packages.json", blob: packages }]),
       ...(egress?.log == null ? [] : [{ path: "environment/requests.jsonl", blob: egress.log }]),
     ];
   }

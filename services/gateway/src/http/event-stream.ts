@@ -40,9 +40,16 @@ export class EventStreams {
     this.#slowClientMs = slowClientMs;
   }
 
-  /** Ends after the run's `closed`. @throws AntiphonError ANT_CONTRACT_INVALID for a Last-Event-ID that is no sequence */
-  async serve(request: FastifyRequest, reply: FastifyReply, runId: string, logs: LiveLogs): Promise<void> {
-    const from = resumeFrom(request.headers["last-event-id"]);
+  /**
+   * Ends after the run's `closed`. `end`: the run's last sequence.
+   * @throws AntiphonError ANT_CONTRACT_INVALID for a Last-Event-ID that is no sequence, or beyond the end
+   */
+  async serve(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { runId, logs, end }: { runId: string; logs: LiveLogs; end: number },
+  ): Promise<void> {
+    const from = resumeFrom(request.headers["last-event-id"], end);
     const hear =
       (write: (frame: string) => void, room: () => boolean) =>
       (output: LiveOutput): void => {

@@ -185,7 +185,8 @@ function addRuns(server: FastifyInstance, { gateway, backend, streams }: RoutePa
         const { items, next } = pageOf("records", records, ({ seq }) => seq, request.query);
         return { records: items.map(recordJson), ...nextOf(request, reply, next) };
       }
-      await streams.serve(request, reply, runId, liveLogs(request.query.logs));
+      const end = records.at(-1)?.seq ?? 0;
+      await streams.serve(request, reply, { runId, logs: liveLogs(request.query.logs), end });
       return reply;
     },
   );

@@ -30,6 +30,10 @@ describe("a record as a server-sent event", () => {
 
   it("is resumed after the last one seen", () => {
     expect([resumeFrom("7"), resumeFrom(undefined), resumeFrom("")]).toEqual([8, 1, 1]);
+    expect([resumeFrom("7", 7), resumeFrom("0", 0)]).toEqual([8, 1]);
+    expect(() => resumeFrom("8", 7)).toThrow(
+      expect.objectContaining({ code: "ANT_CONTRACT_INVALID" }) as Error,
+    );
   });
 
   it.each(["x", "-1", "1e9", "7 ", "9999999999999999"])("is not resumed from %s, which is no id", (id) => {

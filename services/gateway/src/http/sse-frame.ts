@@ -44,12 +44,19 @@ export function sessionFrame(event: SessionEvent): string {
 }
 
 /**
- * The sequence after the last event that the client saw. Another id would replay everything without being asked.
+ * The sequence after the last event that the client saw. Another id would replay everything without being asked, or skip
+ * what is yet to come. `end`: the last sequence there is.
  * @throws AntiphonError ANT_CONTRACT_INVALID
  */
-export function resumeFrom(lastEventId: string | string[] | undefined): number {
+export function resumeFrom(
+  lastEventId: string | string[] | undefined,
+  end = Number.MAX_SAFE_INTEGER,
+): number {
   if (lastEventId === undefined || lastEventId === "") return 1;
-  if (typeof lastEventId === "string" && /^\d{1,15}$/.test(lastEventId)) return Number(lastEventId) + 1;
+  const seen = typeof lastEventId === "string" && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : null;
+  if (seen !== null && seen <= end) return seen + 1;
   const path = "Last-Event-ID";
-  throw new AntiphonError("ANT_CONTRACT_INVALID", `${path}: must be the id of an event`, { data: { path } });
+  const why =
+    seen === null ? "must be the id of an event" : `the last event is ${end}, and there is no ${seen}`;
+  throw new AntiphonError("ANT_CONTRACT_INVALID", `${path}: ${why}`, { data: { path } });
 }

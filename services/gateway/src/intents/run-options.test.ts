@@ -95,6 +95,18 @@ describe("the options of a run, read from an intent", () => {
     expect(runOptionsOf(intent({ repo: "/a", agent, topics: ["infra"] }))).not.toHaveProperty("topics");
   });
 
+  it("refuse a connector that a run cannot use, by name, instead of ignoring it", () => {
+    const asked = { ...intent({ repo: "/src/app", agent }), connectors: ["git", "slack"] };
+    expect(() => runOptionsOf(asked)).toThrow(
+      expect.objectContaining({
+        code: "ANT_INTENT_OPTIONS",
+        data: { path: "/connectors/1" },
+        detail: '/connectors/1: a run can use git, and no connector "slack"',
+      }) as Error,
+    );
+    expect(runOptionsOf({ ...asked, connectors: ["git"] }).repo.path).toBe("/src/app");
+  });
+
   it("refuse an unknown constraint", () => {
     expect(refusal({ repo: "/a", agent }, { max_atempts: 1 })).toMatchObject({
       code: "ANT_INTENT_OPTIONS",

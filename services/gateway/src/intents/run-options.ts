@@ -1,7 +1,8 @@
 // Reads a run's options from an intent's free-form `inputs` and `constraints`. Pure.
 //
 // A known key of the wrong type is refused with its path in the intent. An unknown key in `inputs` is information for the
-// goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it.
+// goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it, and so is an unknown
+// connector, because nothing would read it.
 import {
   AGENT_KINDS,
   AntiphonError,
@@ -25,11 +26,14 @@ const CRITERIA = "acceptance_criteria";
 const MAX_CRITERIA = 64;
 const MAX_CRITERION = 2048;
 const KNOWN_AGENTS: readonly string[] = AGENT_KINDS;
+/** `git`: the run's repository. Nothing else is read for a run. */
+const CONNECTORS: readonly string[] = ["git"];
 
 export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
   refuseUnknownConstraint(constraints);
   checkCriteria(constraints[CRITERIA]);
+  checkConnectors(intent.connectors ?? []);
   const plan = givenPlan(intent);
   const candidate = {
     ...pick(inputs, IN_INPUTS),
@@ -39,6 +43,8 @@ export function runOptionsOf(intent: Intent): RunOptions {
     agent: knownAgent(inputs.agent, "/inputs/agent"),
   };
   if (Array.isArray(inputs.tasks)) inputs.tasks.forEach(checkTaskAgent);
+  if (Array.isArray(inputs.next_agents))
+    inputs.next_agents.forEach((agent, i) => knownAgent(agent, `/inputs/next_agents/${i}`));
   const outcome = validate("RunOptions", candidate);
   if (!outcome.ok) {
     const [problem] = outcome.errors;
@@ -53,6 +59,14 @@ export function runOptionsOf(intent: Intent): RunOptions {
   checkTaskGlobs(outcome.value.tasks ?? []);
   checkPatches(outcome.value);
   return outcome.value;
+}
+
+function checkConnectors(connectors: readonly string[]): void {
+  const at = connectors.findIndex((name) => !CONNECTORS.includes(name));
+  if (at === -1) return;
+  const path = `/connectors/${at}`;
+  const name = JSON.stringify(connectors[at]?.slice(0, 80));
+  throw invalid(path, `${path}: a run can use ${CONNECTORS.join(", ")}, and no connector ${name}`);
 }
 
 function invalid(path: string, message: string): AntiphonError {
@@ -155,6 +169,7 @@ function knownAgent(agent: unknown, path: string): unknown {
 
 function checkPatches(options: RunOptions): void {
   checkPatch(options.agent, "/inputs/agent");
+  options.next_agents?.forEach((agent, i) => checkPatch(agent, `/inputs/next_agents/${i}`));
   options.tasks?.forEach(
     (task, i) => task.agent !== undefined && checkPatch(task.agent, `/inputs/tasks/${i}/agent`),
   );

@@ -11,7 +11,8 @@ const READING: readonly unknown[] = ["REVIEW", "PLAN"];
 /** `landRef`: the branch that `land_on` resolves to, if the repository was inspected. */
 export function runDeed(options: RunOptions, landRef: string | null): Deed {
   const { land_on, egress, model_budget } = options;
-  const agents = [options.agent, ...(options.tasks ?? []).flatMap(({ agent }) => agent ?? [])];
+  const ofTasks = (options.tasks ?? []).flatMap(({ agent }) => agent ?? []);
+  const agents = [options.agent, ...(options.next_agents ?? []), ...ofTasks];
   const branches = [land_on, landRef].filter((name): name is string => typeof name === "string");
   const edits = changesFiles(options);
   return {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { execFileSync } from "node:child_process";
 import { encodeStep, parseExit, parseHello } from "./step-script.ts";
 
 const step = { argv: ["sh", "-c", "echo 'a b'"], cwd: "/workspace", env: { A: "1=2", B: "it's" } };
@@ -11,6 +12,13 @@ describe("a command for a supervisor", () => {
   it("is a quoted script for the plain one", () => {
     expect(String(encodeStep("sh", step))).toBe(
       "cd '/workspace' || exit 126\nexec env -i 'A=1=2' 'B=it'\\''s' 'sh' '-c' 'echo '\\''a b'\\'''\n",
+    );
+  });
+
+  it("has the image's own shell where SHELL is empty", () => {
+    const script = String(encodeStep("sh", { ...step, argv: ["printenv", "SHELL"], env: { SHELL: "" } }));
+    expect(execFileSync("sh", { input: script.replace("/workspace", "/"), encoding: "utf8" })).toBe(
+      "/bin/bash\n",
     );
   });
 

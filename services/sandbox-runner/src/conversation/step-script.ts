@@ -1,4 +1,7 @@
-/** Encodes a command for a supervisor: NUL-separated for the sealed one, a shell script for the plain one. */
+/**
+ * Encodes a command for a supervisor: NUL-separated for the sealed one, a shell script for the plain one. Either puts the
+ * image's bash, or its sh, in the place of an empty SHELL.
+ */
 export interface StepText {
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -19,9 +22,14 @@ export function encodeStep(kind: SupervisorKind, step: StepText): Buffer | null 
   if (kind === "perl") {
     return Buffer.from([step.cwd, String(step.argv.length), ...step.argv, ...pairs].join("\0"), "utf8");
   }
-  const command = ["exec", "env", "-i", ...pairs.map(quote), ...step.argv.map(quote)].join(" ");
-  return Buffer.from(`cd ${quote(step.cwd)} || exit 126\n${command}\n`, "utf8");
+  const isOpen = step.env["SHELL"] === "";
+  const variables = pairs.map((pair) => (pair === "SHELL=" ? '"SHELL=$SHELL"' : quote(pair)));
+  const command = ["exec", "env", "-i", ...variables, ...step.argv.map(quote)].join(" ");
+  const lines = [`cd ${quote(step.cwd)} || exit 126`, ...(isOpen ? [FIND_SHELL] : []), command];
+  return Buffer.from(lines.map((line) => `${line}\n`).join(""), "utf8");
 }
+
+const FIND_SHELL = "SHELL=/bin/sh; [ -x /bin/bash ] && SHELL=/bin/bash";
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;

@@ -137,6 +137,14 @@ export class SupervisedSandbox implements Sandbox {
     return { ...exit, durationMs, stdout: stdout.finish(), stderr: stderr.finish() };
   }
 
+  get canAsk(): boolean {
+    return this.#words.hello?.kind === "perl";
+  }
+
+  answer(text: string): void {
+    this.#words.answer(text);
+  }
+
   async putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void> {
     await this.#tool(["tar", "-xf", "-", "-C", "/workspace"], tar);
   }

@@ -50,12 +50,45 @@ interface Busy {
   onFed: () => void;
   /** Listeners that have not taken their output yet. */
   slow: number;
+  readonly deadline: Deadline;
+}
+
+/** The time limit of what the conversation is busy with. It rests while a person is asked. */
+class Deadline {
+  readonly #over: () => void;
+  #endsAtMs: number;
+  #timer: NodeJS.Timeout | null = null;
+  #leftMs = 0;
+
+  constructor(ms: number, over: () => void) {
+    this.#over = over;
+    this.#endsAtMs = performance.now() + ms;
+    this.#leftMs = ms;
+    this.resume();
+  }
+
+  rest(): void {
+    if (this.#timer === null) return;
+    this.#leftMs = Math.max(0, this.#endsAtMs - performance.now());
+    this.stop();
+  }
+
+  resume(): void {
+    if (this.#timer !== null) return;
+    this.#endsAtMs = performance.now() + this.#leftMs;
+    this.#timer = setTimeout(this.#over, Math.min(this.#leftMs, LONGEST_TIMER_MS));
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
 }
 
 /** One command, as it is sent to the supervisor. */
 export type Step = Pick<
   Command,
-  "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal"
+  "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal" | "onQuestion"
 > & {
   /** A frame for the supervisor's own work, instead of a command. */
   readonly own?: Buffer | undefined;
@@ -148,7 +181,10 @@ export class SupervisorConversation {
       (resolve, reject) => (frame) => {
         if (frame.type === "o") heard("stdout", frame.payload);
         else if (frame.type === "e") heard("stderr", frame.payload);
-        else if (frame.type === "x") {
+        else if (frame.type === "a" && step.onQuestion !== undefined) {
+          this.#restDeadline();
+          step.onQuestion(frame.payload.toString("utf8"));
+        } else if (frame.type === "x") {
           const exit = parseExit(frame.payload.toString("utf8"));
           if (exit === null) reject(this.protocol("an invalid exit frame"));
           else resolve(exit);
@@ -181,7 +217,19 @@ export class SupervisorConversation {
   #say(step: Step): Buffer {
     const text = encodeStep(this.#hello?.kind ?? "perl", step);
     if (text === null) throw this.protocol("a command that cannot be encoded");
-    return encodeFrame("R", text);
+    const run = encodeFrame("R", text);
+    return step.onQuestion === undefined ? run : Buffer.concat([encodeFrame("H"), run]);
+  }
+
+  #restDeadline(): void {
+    if (this.#phase.at === "busy") this.#phase.deadline.rest();
+  }
+
+  /** Answers the question of the command that runs. */
+  answer(text: string): void {
+    if (this.#phase.at !== "busy") return;
+    this.#phase.deadline.resume();
+    void this.write(encodeFrame("H", `${text}\n`));
   }
 
   /** Sends the command and its input. The input also ends when the command ends without reading all of it. */
@@ -270,9 +318,9 @@ export class SupervisorConversation {
       return Promise.reject(new SandboxDied(death));
     }
     return new Promise<T>((resolvePromise, rejectPromise) => {
-      const timer = setTimeout(onDeadline, Math.min(deadlineMs, LONGEST_TIMER_MS));
+      const deadline = new Deadline(deadlineMs, onDeadline);
       const settle = (): void => {
-        clearTimeout(timer);
+        deadline.stop();
         this.#killing = false;
         if (this.#phase.at !== "busy") return;
         if (this.#phase.slow > 0) this.#line.resume(); // the next command must not start paused
@@ -287,7 +335,8 @@ export class SupervisorConversation {
         rejectPromise(error);
       };
       const onFrame = listener(resolve, reject);
-      this.#phase = { at: "busy", onFrame, reject, partial, fedBytes: 0, onFed: () => undefined, slow: 0 };
+      const fresh = { fedBytes: 0, onFed: () => undefined, slow: 0, deadline };
+      this.#phase = { at: "busy", onFrame, reject, partial, ...fresh };
     });
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CommandExit, SandboxDeath } from "../ports.ts";
-import { endingOfDeath, endingOfExit } from "./ending.ts";
+import { COMPLETED, endingAfter, endingOfDeath, endingOfExit } from "./ending.ts";
 import { OutputBound } from "../conversation/output-bound.ts";
 
 const nothing = new OutputBound(8).finish();
@@ -42,5 +42,18 @@ describe("how a job ends", () => {
     ["processes, but the command succeeded", { pidsRefused: 1, exitCode: 0 }, null],
   ])("a failed command that met a limit names the limit: %s", (_name, changes, code) => {
     expect(endingOfExit(exit(changes), "s")?.code ?? null).toBe(code);
+  });
+
+  it("a full disk is named as the cause of files that break a rule, and no other end of a job", () => {
+    const full = endingOfExit(exit({ freeBytes: 0 }), "s") ?? COMPLETED;
+    const broken = { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: "too-many-bytes (big)" } as const;
+    expect(endingAfter(full, broken)).toEqual({
+      outcome: "error",
+      code: "ANT_SANDBOX_DISK",
+      message: "step s filled its disk; its changes could not be read: too-many-bytes (big)",
+    });
+    expect(endingAfter(COMPLETED, broken)).toBe(broken);
+    const died = endingOfDeath({ kind: "timeout" }, "s");
+    expect(endingAfter(full, died)).toBe(died);
   });
 });

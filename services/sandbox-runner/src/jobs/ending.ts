@@ -87,3 +87,10 @@ export function endingOfFailure(error: unknown, step: string | null, signal: Abo
   const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");
   return { outcome: REFUSALS.has(code) ? "refused" : "error", code, message: detail };
 }
+
+/** A disk that was full, or another limit that a command met before, is the cause of files that break a rule. */
+export function endingAfter(before: Ending, ending: Ending): Ending {
+  if (before.code === null || ending.code !== "ANT_SANDBOX_OUTPUT") return ending;
+  const message = `${before.message}; its changes could not be read: ${ending.message}`;
+  return { ...ending, code: before.code, message };
+}

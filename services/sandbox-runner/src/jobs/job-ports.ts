@@ -1,14 +1,19 @@
 /** What a job needs from the runner around it. */
 import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contracts";
-import type { HeldTree, Lease } from "../pool/pool.ts";
+import type { HeldTree, Lease as PoolLease } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace.ts";
 import type { Environments } from "../environments/environments.ts";
+import type { Asking } from "./asking.ts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
 
 /** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
+export interface Lease extends PoolLease {
+  /** Renames the container for another attempt of the task. */
+  readonly goesOnFor: (epoch: number) => void;
+}
 type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: HeldTree | null) => Promise<Lease>;
 
 export interface JobPorts {
@@ -30,6 +35,8 @@ export interface JobPorts {
   /** Makes a word that nobody can guess. */
   readonly newWord: () => string;
   readonly environments: Pick<Environments, "ensure">;
+  /** Names who takes the answers to the job's questions, and repeats an open one. */
+  readonly onAnswer: (asking: Pick<Asking, "answer" | "repeat">) => void;
   /** Tells people who watch what the job waits for. */
   readonly progress: (text: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;

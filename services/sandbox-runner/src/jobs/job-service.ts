@@ -36,7 +36,7 @@ export interface ServiceOptions {
   /** Signs the digest of a request and its outcome, so that a Director knows which runner answered. */
   readonly sign: (digest: string) => string;
   readonly meter: Meter;
-  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "timed" | "later">;
+  readonly ports: Omit<JobPorts, "onOutput" | "onAnswer" | "progress" | "timed" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
 }
@@ -115,9 +115,11 @@ export class SandboxService {
     let heardAt = performance.now();
     const halt = new AbortController();
     let collecting: NodeJS.Timeout | null = null;
+    let asking: Parameters<JobPorts["onAnswer"]>[0] | null = null;
     const cancel = (): void => stop.abort(CANCELED);
     const unlisten = listen<SandboxSignal>(bus, subjects.sandboxJob(request.jobId), (said) => {
       heardAt = performance.now();
+      if (said.kind === "answer") return asking?.answer(said);
       if (said.kind !== "cancel") return;
       if (said.collect !== true) return cancel();
       collecting ??= setTimeout(cancel, limits.cancelCollectMs);
@@ -125,6 +127,7 @@ export class SandboxService {
     });
     const beat = setInterval(() => {
       emit({ kind: "beat" });
+      asking?.repeat();
       if (performance.now() - heardAt > limits.sandboxSilenceMs) stop.abort("the requester went silent"); // sandbox-runner/S6
     }, limits.sandboxBeatMs);
     const live = new LiveLog(request.epoch, (stream, line) => {
@@ -136,6 +139,7 @@ export class SandboxService {
     try {
       const jobPorts: JobPorts = {
         ...ports,
+        onAnswer: (one) => (asking = one),
         onOutput: (stream, piece) => {
           live.push(stream, piece);
         },

@@ -63,7 +63,7 @@ function twin(options: {
         : Promise.resolve({ id: "sha256:a", env: ["PATH=/bin"], volumes: [] }),
     lease: () => {
       seen.leased += 1;
-      return Promise.resolve({ sandbox, warm: true, holds: null, release });
+      return Promise.resolve({ sandbox, warm: true, holds: null, release, goesOnFor: () => undefined });
     },
     sources: {
       layering: new Layering({ store: undefined, onStreamed: () => undefined }),
@@ -71,6 +71,7 @@ function twin(options: {
       blob: () => Promise.reject(new Error("none")),
     },
     environments: { ensure: () => Promise.reject(new Error("no job here needs an environment")) },
+    onAnswer: () => undefined,
     progress: () => undefined,
     beside: () => Promise.reject(new Error("no job here has a service")),
     newWord: () => "word",

@@ -22,7 +22,7 @@ import {
 } from "@antiphon/contracts";
 import { withRoom } from "../environments/laying.ts";
 import { orderOf, planWorkspace } from "../workspace/workspace.ts";
-import { endingOfFailure } from "./ending.ts";
+import { endingAfter, endingOfFailure } from "./ending.ts";
 import { EnvironmentFailure } from "../environments/environment-failure.ts";
 import type { ImageFacts } from "../ports.ts";
 import { planJob, type JobPlan } from "./job-plan.ts";
@@ -53,7 +53,7 @@ export async function runJob(
     signal.throwIfAborted();
     if (plan.stages.length > 0) await inSandbox(job, prepared, stops);
   } catch (error) {
-    progress.ending = endingOfFailure(error, progress.step, signal);
+    progress.ending = endingAfter(progress.ending, endingOfFailure(error, progress.step, signal));
   }
   return progress.outcome((error) => endingOfFailure(error, null, signal));
 }

@@ -7,7 +7,6 @@
 import type { EnvironmentSpec, SandboxEvent, SandboxRequest } from "@antiphon/contracts";
 import { environmentVariables } from "../environments/environment-variables.ts";
 import { layWorkspace, nameHome, unpackHome, type LayerContent } from "../environments/laying.ts";
-import type { Lease } from "../pool/pool.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts } from "../ports.ts";
 import { stepEnvironment } from "../providers/container-spec.ts";
@@ -21,10 +20,11 @@ import {
 import { RunningServices, type ServicesParts } from "../beside/running-services.ts";
 import type { Baseline } from "../workspace/collected.ts";
 import type { Written } from "../workspace/written.ts";
+import { Asking } from "./asking.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfDeath, endingOfExit, type Ending } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
-import type { JobPorts } from "./job-ports.ts";
+import type { JobPorts, Lease } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";
 import { repeatTrials, UNTRACED, type Traced, type TrialGround } from "./trials.ts";
 
@@ -59,6 +59,7 @@ interface Leased extends Prepared {
   stopped: boolean;
   /** Aborts when the job is to end with what its commands have left so far. */
   readonly halt: AbortSignal;
+  readonly asking: Asking;
   /** The changes are collected after this stage, so its time limit must leave the sandbox alive. */
   willCollect: boolean;
 }
@@ -79,14 +80,17 @@ export async function performStages(
   const running = new RunningServices({
     ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
   });
+  const asking = new Asking({ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor });
+  ports.onAnswer(asking);
   const start = { link: null, willCollect: false, ...BEGINNING };
-  const leased: Leased = { ...prepared, job, lease, running, halt, ...start };
+  const stop = AbortSignal.any([halt, asking.unanswered]);
+  const leased: Leased = { ...prepared, job, lease, running, halt: stop, asking, ...start };
   try {
     for (const [i, stage] of plan.stages.entries()) {
       const collecting = plan.stages.slice(i + 1).find(({ kind }) => kind === "collect");
       leased.willCollect = collecting !== undefined;
       await job.ports.timed(nameOf(stage), () => perform(stage, leased));
-      if (halt.aborted) progress.ending = haltedIn(progress, halt);
+      if (stop.aborted) progress.ending = haltedIn(progress, stop);
       if (progress.ending.outcome === "completed") continue;
       if (collecting !== undefined && progress.step !== null) await saveChanges(collecting, leased);
       return;
@@ -214,24 +218,28 @@ function withoutRepository(written: Written | null): Written | null {
 }
 
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
-  const { plan, image, environment, lease, link, job } = leased;
+  const { plan, image, environment, lease, link, job, asking } = leased;
   const { progress, ports, emit } = job;
   const { id, argv, cwd } = step;
   progress.step = id;
   await progress.roomInStore();
   const plain = stepEnvironment(image, lease.sandbox.home);
   const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
+  const env = { ...variables, ...link?.env, ...step.env };
+  const path = step.asks === true ? await asking.pathFor(env) : null;
   const now = performance.now();
+  const waitedBefore = asking.end();
   leased.endsAt ??= now + plan.budgetMs;
   try {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
-      env: { ...variables, ...link?.env, ...step.env },
+      env: path === null ? env : { ...env, PATH: path },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
       signal: leased.halt,
+      ...(path === null ? {} : { onQuestion: (text: string) => asking.ask(text) }),
       keepBytes: plan.limits.keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       onOutput: step.quiet === true ? () => undefined : ports.onOutput,
@@ -251,5 +259,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
     }
     emit({ kind: "step", id, exitCode: null });
     throw error;
+  } finally {
+    leased.endsAt += asking.end() - waitedBefore;
   }
 }

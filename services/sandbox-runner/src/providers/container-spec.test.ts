@@ -232,6 +232,8 @@ describe("the container that the engine is asked for", () => {
       PATH: "/bin",
       HOME: "/tmp",
       LANG: "C.UTF-8",
+      SHELL: "",
+      TERM: "dumb",
     });
     const env = [
       "JAVA_HOME=/opt/java",
@@ -239,14 +241,18 @@ describe("the container that the engine is asked for", () => {
       "HOME=/root",
       "ANTIPHON_RUN=x",
       "https_proxy=http://a",
+      "TERM=xterm",
+      "SHELL=/bin/zsh",
       "no-name",
     ];
     expect(stepEnvironment({ ...image, env }, "/tmp")).toMatchObject({
       JAVA_HOME: "/opt/java",
       OPTS: "a=b c",
       HOME: "/tmp",
+      TERM: "xterm",
+      SHELL: "/bin/zsh",
     });
-    expect(Object.keys(stepEnvironment({ ...image, env }, "/tmp"))).toHaveLength(5);
+    expect(Object.keys(stepEnvironment({ ...image, env }, "/tmp"))).toHaveLength(7);
     expect(stepEnvironment({ ...image, env: [] }, "/tmp")["PATH"]).toContain("/usr/bin");
   });
 

@@ -12,8 +12,8 @@ export interface RunnerIdentity {
 /** The facts of a job that its container's labels hold. */
 export type JobWords = Pick<SandboxRequest, "run" | "task" | "epoch" | "budgetMs" | "purpose" | "spare">;
 
-/** Time for the engine, the boot and the cleaning up, on top of the job's own budget. */
-const DEADLINE_GRACE_MS = 5 * 60_000;
+/** Time for the engine, the boot, the answers of a person and the cleaning up, on top of the job's own budget. */
+const DEADLINE_GRACE_MS = 5 * 60_000 + limits.askHoldMs;
 
 /**
  * A warm container is labelled before its job is known, and labels cannot change. Its deadline therefore allows for the

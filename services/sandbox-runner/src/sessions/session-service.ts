@@ -28,7 +28,10 @@ export interface SessionServiceOptions {
   readonly bus: Bus;
   readonly log: Logger;
   readonly slots: Slots;
-  readonly ports: Omit<JobPorts, "onOutput" | "progress" | "timed" | "later" | "egress" | "environments">;
+  readonly ports: Omit<
+    JobPorts,
+    "onOutput" | "onAnswer" | "progress" | "timed" | "later" | "egress" | "environments"
+  >;
 }
 
 type SessionRequest =

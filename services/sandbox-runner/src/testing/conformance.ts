@@ -74,6 +74,7 @@ export function sandboxConformance(name: string, subject: ConformanceSubject): v
     });
     describe("files", () => fileTests(inSandbox));
     describe("commands", () => commandTests(inSandbox));
+    describe("commands", () => shellTests(inSandbox));
     describe("the end of a sandbox", () => endTests(inSandbox, subject));
     describe("isolation", () => isolationTests(inSandbox));
   });
@@ -272,6 +273,15 @@ function commandTests(inSandbox: InSandbox): void {
       const script =
         'cat state; for p in /proc/[0-9]*; do tr "\\0" " " < $p/cmdline; echo; done | grep -c "^sleep"';
       expect(out(await sandbox.run(shell(script)))).toBe("kept\n0\n");
+    }));
+}
+
+function shellTests(inSandbox: InSandbox): void {
+  it("have the image's own shell as SHELL where it is left open", () =>
+    inSandbox(async (sandbox) => {
+      const asked = { env: { ...ENV, SHELL: "" } };
+      const exit = await sandbox.run(shell('test -x "$SHELL" && basename "$SHELL"', asked));
+      expect(out(exit)).toMatch(/^(bash|sh)\n$/);
     }));
 }
 

@@ -18,6 +18,7 @@ sub become_command {
   my ($directory, $argc, @rest) = split /\0/, $order, -1;
   my @argv = splice @rest, 0, $argc || 0;
   %ENV       = map { split /=/, $_, 2 } @rest;
+  $ENV{SHELL} = -x '/bin/bash' ? '/bin/bash' : '/bin/sh' if exists $ENV{SHELL} && $ENV{SHELL} eq '';
   $SIG{PIPE} = 'DEFAULT';
   $SIG{HUP}  = 'DEFAULT';
   if (!chdir $directory) {
@@ -62,6 +63,8 @@ sub take_frames {
       return;
     } elsif ($type eq 'K') {
       kill 9, -1;                                                    # All of the PID namespace but this process.
+    } elsif ($type eq 'H') {
+      give_answer($payload);
     } elsif (!connection_frame($type, $payload)) {
       fail("frame $type in a step");
     }
@@ -132,6 +135,7 @@ sub serve_step {
   serve_connections($readable, $writable) if $listener;
   if (vec($readable, 0, 1)) { receive(); take_frames($step) }
   feed_input($step);
+  carry_question();
   while ((my $ended = waitpid(-1, $WNOHANG)) > 0) { $step->{status} = $? if $ended == $step->{pid} }
   return;
 }
@@ -167,6 +171,7 @@ sub run_step {
   for my $stream (sort keys %{ $step->{outputs} }) { 1 while carry_output($step, $stream) }
   close_input($step);
   $step->{over} = 1;
+  $may_ask = 0;
   my $status = $step->{status};
   my @used   = (oom_kills() - $step->{oom_kills}, refused_forks() - $step->{refused_forks});
   send_frame('x', join ' ', $status >> 8, $status & 127, @used, $bytes, $inodes);

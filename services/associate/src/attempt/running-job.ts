@@ -1,0 +1,100 @@
+/**
+ * A sandbox job under way, which may outlive the attempt that began it: when its agent asks a person, the attempt ends with
+ * the question, and the attempt that gets the answer goes on with the job.
+ *
+ * Lifecycle: running -> asking -> running ... -> over. While it is `asking`, nobody but its holder (held-jobs.ts) can stop it.
+ */
+import type { SandboxOutcome } from "@antiphon/contracts";
+import { JobAnswers, onAbort } from "@antiphon/runtime";
+import type { Work } from "../evidence/proposal.ts";
+import type { JobPlan } from "./attempt.ts";
+import type { Stops } from "./work.ts";
+
+export interface Asked {
+  readonly number: number;
+  readonly text: string;
+}
+
+export type JobEnd = SandboxOutcome | "over-budget";
+
+export interface JobCalls {
+  readonly answers: JobAnswers;
+  readonly onQuestion: (asked: Asked) => void;
+}
+
+/** What the report of the attempt needs besides the outcome. */
+export interface JobFacts {
+  readonly plan: JobPlan;
+  readonly work: Work;
+  readonly budgetMs: number;
+}
+
+export class RunningJob {
+  readonly facts: JobFacts;
+  /** Rejects with infrastructure faults. */
+  readonly ended: Promise<JobEnd>;
+  readonly #stop = new AbortController();
+  readonly #giveUp = new AbortController();
+  readonly #answers = new JobAnswers();
+  #question: Asked | null = null;
+  #answered = 0;
+  #isOver = false;
+  #wake: (asked: Asked) => void = () => undefined;
+
+  constructor(facts: JobFacts, start: (stops: Stops, calls: JobCalls) => Promise<JobEnd>) {
+    this.facts = facts;
+    const stops = { stop: this.#stop.signal, giveUp: this.#giveUp.signal };
+    this.ended = start(stops, { answers: this.#answers, onQuestion: (asked) => this.#ask(asked) }).finally(
+      () => (this.#isOver = true),
+    );
+    this.ended.catch(() => undefined); // `next` rejects with it; a held job may have no reader any more
+  }
+
+  /** The question that waits for an answer; null: there is none, or the job is over. */
+  get question(): Asked | null {
+    return this.#isOver ? null : this.#question;
+  }
+
+  /** The outcome or the next question, whichever comes first. The job is stopped with the attempt meanwhile. */
+  async next(stops: Stops): Promise<{ readonly outcome: JobEnd } | { readonly asked: Asked }> {
+    const follow = (from: AbortSignal, to: AbortController): (() => void) => {
+      const stop = (): void => to.abort(from.reason);
+      if (from.aborted) stop();
+      return onAbort(from, stop);
+    };
+    const unfollow = [follow(stops.giveUp, this.#giveUp), follow(stops.stop, this.#stop)];
+    const asked = new Promise<Asked>((resolve) => {
+      this.#wake = resolve;
+      if (this.#question !== null) resolve(this.#question);
+    });
+    try {
+      return await Promise.race([
+        this.ended.then((outcome) => ({ outcome })),
+        asked.then((one) => ({ asked: one })),
+      ]);
+    } finally {
+      for (const end of unfollow) end();
+    }
+  }
+
+  /** `epoch`: the attempt that goes on with it. */
+  answer(text: string, epoch: number): void {
+    const { question } = this;
+    if (question === null) return;
+    this.#question = null;
+    this.#answered = question.number;
+    this.#answers.give({ kind: "answer", number: question.number, text, epoch });
+  }
+
+  /** Ends it at once; nobody waits for its outcome. */
+  drop(): void {
+    this.#giveUp.abort("canceled");
+    this.#stop.abort("canceled");
+  }
+
+  #ask(asked: Asked): void {
+    if (asked.number <= this.#answered || this.#question?.number === asked.number) return; // a repetition
+    this.#question = asked;
+    this.#wake(asked);
+  }
+}

@@ -1,0 +1,20 @@
+import type { AgentSpec, PlannedTask } from "@antiphon/contracts";
+import { expect, test } from "vitest";
+import { agentOfAttempt } from "./agent-of-attempt.ts";
+
+const command = (name: string): AgentSpec => ({ kind: "command", argv: [name] });
+const agents = { agent: command("a"), next_agents: [command("b"), command("c")] };
+const task = (rejections: number, agent = command("a")) => ({
+  rejections,
+  planned: { agent } as PlannedTask,
+});
+
+test("each rejection hands a task over to the next agent, and the last one keeps it", () => {
+  const names = [0, 1, 2, 3, 9].map((rejections) => agentOfAttempt(task(rejections), agents));
+  expect(names).toEqual(["a", "b", "c", "c", "c"].map(command));
+  expect(agentOfAttempt(task(2), { agent: command("a") })).toEqual(command("a"));
+});
+
+test("a task with an agent of its own keeps it", () => {
+  expect(agentOfAttempt(task(1, command("own")), agents)).toEqual(command("own"));
+});

@@ -147,6 +147,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/lifecycle.test.ts",
   "test/e2e/nats-cli.test.ts",
   "test/e2e/power-loss.test.ts",
+  "test/e2e/page-trouble.test.ts",
   "test/e2e/pruned-commit.test.ts",
   "test/e2e/target-branch.test.ts",
   "test/e2e/traces.test.ts",

@@ -33,12 +33,21 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await (await send(path, init)).json()) as T;
 }
 
-/** A file as text, at most `most` bytes of it. */
+/** A file as text, at most `most` bytes of it. The rest is not read. */
 export async function getText(path: string, most: number): Promise<{ text: string; cut: boolean }> {
   const response = await send(path, { headers: authorized() });
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  const text = new TextDecoder().decode(bytes.subarray(0, most));
-  return { text, cut: bytes.length > most };
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let [text, left] = ["", most];
+  for (;;) {
+    const piece = await reader?.read();
+    if (piece === undefined || piece.done) return { text: text + decoder.decode(), cut: false };
+    text += decoder.decode(piece.value.subarray(0, left), { stream: true });
+    left -= piece.value.length;
+    if (left >= 0) continue;
+    await reader?.cancel();
+    return { text, cut: true };
+  }
 }
 
 export async function post<T>(

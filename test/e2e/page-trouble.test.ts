@@ -1,0 +1,175 @@
+/**
+ * The page when things go wrong around it, in a real browser: the network is lost, two people act at once, a change is
+ * another one than the one that was looked at, messages are given up, and output is as large and as hostile as it may be.
+ */
+import { join } from "node:path";
+import { subjects } from "@antiphon/contracts";
+import {
+  connectBus,
+  createLogger,
+  openDeadLetters,
+  openJournal,
+  readNatsUser,
+  unsafeTrust,
+} from "@antiphon/runtime";
+import type { Bus } from "@antiphon/runtime";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  ANN,
+  BEN,
+  PEOPLE,
+  submit as submitFor,
+  untilStatus,
+  Windows,
+  type Asked,
+} from "./support/browser.ts";
+import { openWire } from "./support/cut-wire.ts";
+import { BROKEN_CALCULATOR, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+/** Keeps the duration of the page's longest task. */
+const WATCH_TASKS = `window.seen = { longest: 0 };
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) window.seen.longest = Math.max(window.seen.longest, duration);
+}).observe({ type: "longtask" });`;
+
+let stack: Stack;
+let windows: Windows;
+let project: Project;
+let bus: Bus;
+
+beforeAll(async () => {
+  stack = await startStack({ env: PEOPLE });
+  windows = await Windows.open();
+  bus = await connectBus({
+    servers: stack.ready.nats,
+    user: readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk")),
+    name: "page test",
+    log: createLogger("test", { level: "silent" }),
+    trust: unsafeTrust,
+  });
+});
+afterAll(async () => {
+  await bus.close();
+  await windows.close();
+  await stack.stop();
+});
+beforeEach(() => {
+  project = makeProject(BROKEN_CALCULATOR);
+});
+afterEach(async () => {
+  const complaints = await windows.closeAll();
+  project.remove();
+  expect(complaints).toEqual([]);
+});
+
+const pageOf = (token: string): Promise<Page> => windows.of(stack.ready.gateway, token);
+const submit = (page: Page, asked: Asked): Promise<string> => submitFor(page, project, asked);
+
+test("a page that loses the network says so, and shows the rest of the run once it is back, each record once", async () => {
+  const wire = await openWire(stack.ready.gateway);
+  try {
+    const ann = await windows.of(wire.url, ANN);
+    const runId = await submit(ann, { approvals: 1 });
+    await untilStatus(ann, "waiting for you");
+    wire.cut();
+    await ann.getByText("Connection lost").waitFor();
+    const decided = await stack.antiphon(["approve", runId], { env: { ANTIPHON_TOKEN: BEN } });
+    expect(decided.code).toBe(0);
+    expect((await stack.antiphon(["wait", runId], { env: { ANTIPHON_TOKEN: BEN } })).code).toBe(0);
+    await untilStatus(ann, "waiting for you"); // as it was when the network was lost
+    wire.mend();
+    await untilStatus(ann, "succeeded");
+    await ann.getByRole("tab", { name: "records" }).click();
+    const { body } = await stack.http("GET", `/runs/${runId}/events`, undefined, {
+      authorization: `Bearer ${BEN}`,
+      accept: "application/json",
+    });
+    const types = (body["records"] as { type: string }[]).map(({ type }) => type);
+    await expect.poll(() => ann.locator(".records li code").allInnerTexts()).toEqual(types);
+  } finally {
+    await wire.close();
+  }
+});
+
+test("two people who decide at once make one decision, and both see it", async () => {
+  const [ann, ben] = [await pageOf(ANN), await pageOf(BEN)];
+  const runId = await submit(ann, { approvals: 1 });
+  await untilStatus(ann, "waiting for you");
+  await ben.goto(`${stack.ready.gateway}/#/runs/${runId}`);
+  await untilStatus(ben, "waiting for you");
+  await Promise.all([
+    ann.getByRole("button", { name: "Reject" }).click(),
+    ben.getByRole("button", { name: "Approve" }).click(),
+  ]);
+  for (const page of [ann, ben])
+    await page.getByRole("button", { name: "Approve" }).waitFor({ state: "detached" });
+  const { body } = await stack.http("GET", `/runs/${runId}`, undefined, { authorization: `Bearer ${BEN}` });
+  await untilStatus(ann, body["status"] === "succeeded" ? "succeeded" : "failed");
+  await untilStatus(ben, body["status"] === "succeeded" ? "succeeded" : "failed");
+  expect(project.landed(runId)).toHaveLength(body["status"] === "succeeded" ? 1 : 0);
+});
+
+test("a decision about a change that is not the waiting one any more is refused by name, and nothing lands", async () => {
+  const [ann, ben] = [await pageOf(ANN), await pageOf(BEN)];
+  const runId = await submit(ann, { approvals: 1 });
+  await untilStatus(ann, "waiting for you");
+  await ben.route(/\/runs\/[^/]+\/events$/, async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    const { verdict: _, ...word } = route.request().postDataJSON() as Record<string, unknown>;
+    // What a page sends that was opened before the change was tried again.
+    await route.continue({ postData: JSON.stringify({ ...word, verdict: `sha256-${"A".repeat(43)}` }) });
+  });
+  await ben.goto(`${stack.ready.gateway}/#/runs/${runId}`);
+  await ben.getByRole("button", { name: "Approve" }).click();
+  await ben.getByRole("alert").getByText("ANT_APPROVAL_STALE").waitFor();
+  await untilStatus(ann, "waiting for you");
+  expect(project.landed(runId)).toEqual([]);
+});
+
+test("a dead letter is requeued with one press: its record is delivered again and the letter is gone", async () => {
+  const page = await pageOf(ANN);
+  const runId = await submit(page, { approvals: 1 });
+  await untilStatus(page, "waiting for you");
+  const [intent] = await openJournal(bus).read(runId);
+  if (intent === undefined) throw new Error("unreachable");
+  const origin = {
+    subject: subjects.journal(intent, bus.partitions),
+    seq: intent.seq,
+    stream: "ANT_JOURNAL_0",
+  };
+  const given = { consumer: "router", code: "ANT_INTERNAL", detail: "<i>given up</i>", deliveries: 3 };
+  await openDeadLetters(bus).bury({ ...given, origin, data: new Uint8Array() });
+  await page.getByRole("link", { name: "Operations" }).click();
+  const letter = page
+    .getByRole("region", { name: "Dead letters" })
+    .getByRole("listitem")
+    .filter({ hasText: runId });
+  await letter.getByText("<i>given up</i>").waitFor();
+  await letter.getByRole("button", { name: "Requeue" }).click();
+  await letter.waitFor({ state: "detached" });
+  const types = (await openJournal(bus).read(runId)).map(({ type }) => type);
+  expect(types).toContain("requeue");
+});
+
+test("50 MB of hostile output and a large hostile change leave the page quick, and do nothing in it", async () => {
+  const page = await pageOf(ANN);
+  const line = `<script>document.title="owned"</script>\\033]0;owned\\007\\342\\200\\256 evil`;
+  const flood = `yes "$(printf '${line}')" | head -c 50000000`;
+  const wide = `yes '<img src=x onerror=alert(1)>' | head -n 20000 > evil.html`;
+  const runId = await submit(page, { commands: [FIX, flood, wide].join("\n") });
+  await page.evaluate(WATCH_TASKS);
+  await expect
+    .poll(() => page.locator(".run-head .status").first().innerText(), { timeout: 120_000 })
+    .toMatch(/succeeded|failed/);
+  await page.locator(".diff").first().waitFor();
+  await page.getByRole("tab", { name: "evidence" }).click();
+  await page.locator("details summary").first().waitFor();
+  for (const file of await page.locator("details summary").all()) await file.click();
+  await page.getByText("The first 256 KiB of it.").first().waitFor();
+  expect(await page.title()).toBe("Antiphon");
+  expect(await page.locator("main img, main script").count()).toBe(0);
+  const longest = await page.evaluate("window.seen.longest");
+  expect(longest, `the longest task of the page in ms, ${runId}`).toBeLessThan(3_000);
+});

@@ -326,7 +326,7 @@ test("with --continue the next attempt starts from the change of the one before"
   const agent = `if [ -f half.txt ]; then ${FIX}; else echo half > half.txt; fi`;
   const { document } = await stack.json<{ runId: string; status: string }>([
     ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK],
-    ...["--continue", "--attempts", "2", "--program", "sh", "-c", agent],
+    ...["--continue", "--attempts", "2", "--command", agent],
   ]);
   expect(document).toMatchObject({ status: "succeeded" });
   const { stdout } = await stack.antiphon(["diff", document.runId]);

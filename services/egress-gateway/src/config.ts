@@ -3,7 +3,7 @@ import { rootCertificates } from "node:tls";
 import { AntiphonError, type EgressConfig } from "@antiphon/contracts";
 import { configFile, invalid, text, type ConfigFile, type Env, type Unusable } from "./config-file.ts";
 import { knownProviders, modelHost, type ModelEntry, type ModelHost } from "./models/model-hosts.ts";
-import { credentialOf } from "./policy/credential-entry.ts";
+import { credentialOf } from "./credential-entry.ts";
 import type { Credential } from "./policy/credentials.ts";
 import { KNOWN_HOSTS } from "./policy/known-hosts.ts";
 import { parseAuthority } from "./policy/host-name.ts";

@@ -33,6 +33,20 @@ export const CARRIED_NODE: readonly Carried[] = [
         FAILED,
       ],
       [
+        "what the runner reads is written anew on its way",
+        {
+          "src/add.js": [
+            "exports.add = (a, b) => a - b;",
+            "const { write } = process.stdout;",
+            "const anew = (c) => Buffer.from(Buffer.from(c).toString('latin1').replaceAll(':fail', ':pass'), 'latin1');",
+            "process.stdout.write = function (c, ...more) { return write.call(this, anew(c), ...more); };",
+            "process.on('exit', () => { process.exitCode = 0; });",
+            "",
+          ].join("\n"),
+        },
+        AWARE,
+      ],
+      [
         "a later tick ends the process",
         { "src/add.js": "exports.add = (a, b) => a - b;\nsetImmediate(() => process.exit(0));\n" },
         FAILED,

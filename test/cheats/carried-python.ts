@@ -80,6 +80,21 @@ export const CARRIED_PYTHON: readonly Carried[] = [
         FAILED,
       ],
       [
+        "what the runner says is written anew on its way",
+        {
+          "calc/add.py": [
+            "import atexit, os, sys",
+            "say = sys.stderr.write",
+            "sys.stderr.write = lambda s: say(s.replace('FAILED (failures=1)', 'OK').replace('FAIL', 'ok').replace('F', '.'))",
+            "atexit.register(lambda: (sys.stderr.flush(), os._exit(0)))",
+            "def add(a, b):",
+            "    return a - b",
+            "",
+          ].join("\n"),
+        },
+        REPORT,
+      ],
+      [
         "the assertions are taken over",
         {
           "calc/add.py":

@@ -321,6 +321,19 @@ test("the second attempt is told the failure in the middle of a long output of i
   expect(end).toMatchObject({ status: "succeeded", steps: [{ epoch: 2 }] });
 });
 
+test("with --continue the next attempt starts from the change of the one before", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const agent = `if [ -f half.txt ]; then ${FIX}; else echo half > half.txt; fi`;
+  const { document } = await stack.json<{ runId: string; status: string }>([
+    ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK],
+    ...["--continue", "--attempts", "2", "--command", agent],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded" });
+  const { stdout } = await stack.antiphon(["diff", document.runId]);
+  expect(stdout).toMatch(/^\+half$/m);
+  expect(stdout).toContain("--- a/add.js");
+});
+
 test("a rejected attempt hands its task over to the next agent, which is told the change and why it failed", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const packs = mkdtempSync(join(tmpdir(), "antiphon-packs-"));

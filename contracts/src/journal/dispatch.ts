@@ -32,6 +32,9 @@ export const DispatchBody = closed(
       description: "Globs of protected paths it may change.",
     }),
     model_budget: Type.Optional(ModelBudget),
+    continue_change: Type.Optional(
+      Type.Boolean({ description: "True: it starts from the change of the attempt before. Default: false." }),
+    ),
     record_calls: Type.Optional(
       Type.Boolean({ description: "False: its model calls are not recorded. Default: true." }),
     ),
@@ -62,6 +65,8 @@ export type DispatchBody = {
   grants: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
+  /** True: it starts from the change of the attempt before. */
+  continue_change?: boolean;
   /** False: its model calls are not recorded. */
   record_calls?: boolean;
   /** The repository in the sandbox. Absent: there is to be none; null: it does not fit. */

@@ -204,6 +204,14 @@ export const RUN_OPTIONS = {
     ),
     flag("--model-usd <amount>", "usd", "budget in US dollars for all model calls of the run", "usd_micro"),
   ]),
+  continue_change: option(
+    "constraints",
+    Type.Boolean({
+      description:
+        "Each further attempt starts from the change of the one before instead of from the original files. Default: false.",
+    }),
+    [flag("--continue", "switch", "let each further attempt start from the change of the one before")],
+  ),
   record_calls: option(
     "constraints",
     Type.Boolean({

@@ -59,7 +59,7 @@ export const ProjectFile = closed(
     setup_owned: Type.Optional(
       Type.Boolean({
         description:
-          "True: each sandbox owns the files that setup made, and may change their modes and times. Takes a copy for each sandbox that runs at one time.",
+          "True: each sandbox owns the files that setup made, and may change their modes and times. Takes a copy for each sandbox that runs at one time. Default: with pnpm, yarn and bun, which need it.",
       }),
     ),
   },

@@ -211,3 +211,25 @@ it("only the files of an ecosystem that was found decide, and never those of ins
   });
   expect(plan?.inputs).toEqual(["package-lock.json", "package.json", "packages/a/package.json"]);
 });
+
+describe("an environment is owned by each sandbox", () => {
+  const lockOf = (name: string) => ({
+    "package.json": NEEDS,
+    [name]: name === "package-lock.json" ? LOCK : "",
+  });
+  it.each([
+    ["npm", lockOf("package-lock.json"), null, false],
+    ["pnpm", lockOf("pnpm-lock.yaml"), null, true],
+    ["yarn", lockOf("yarn.lock"), null, true],
+    ["bun", lockOf("bun.lock"), null, true],
+    ["pnpm in antiphon.yaml", {}, { setup: "corepack enable && pnpm i" }, true],
+    ["a program whose name holds another's", {}, { setup: "./yarn-like; npm run pnpm-check" }, false],
+    ["pnpm, where antiphon.yaml says otherwise", lockOf("pnpm-lock.yaml"), { setup_owned: false }, false],
+    ["npm, where antiphon.yaml asks for it", lockOf("package-lock.json"), { setup_owned: true }, true],
+  ] as const)(
+    "where the package manager sets modes of what is there: %s",
+    async (_name, files, project, owned) => {
+      expect((await planOf(files, { project: project as never }))?.owned).toBe(owned);
+    },
+  );
+});

@@ -60,11 +60,18 @@ export async function discoverEnvironment(input: EnvironmentInput): Promise<Envi
     path: [],
     variables: {},
     found: [`${from}: ${said.join("; ")}`.slice(0, MAX_LINE)],
-    owned: project?.setup_owned === true,
+    owned: isOwned(project, said),
   };
 }
 
 const MAX_LINE = 512;
+
+/** These set the modes of programs that are installed already, which only their owner may do, whenever they add one more. */
+const SETS_MODES = /(^|[\s;&|/])(pnpm|yarn|yarnpkg|bun)(\s|$)/;
+
+function isOwned(project: EnvironmentInput["project"], commands: readonly string[]): boolean {
+  return project?.setup_owned ?? commands.some((command) => SETS_MODES.test(command));
+}
 
 async function found({ listing, read, project }: EnvironmentInput): Promise<EnvironmentPlan | null> {
   const findings: { ecosystem: Ecosystem; place: Place; finding: Finding }[] = [];
@@ -81,6 +88,7 @@ async function found({ listing, read, project }: EnvironmentInput): Promise<Envi
   const ecosystems = findings.map(({ ecosystem }) => ecosystem);
   return {
     commands: [...new Set(commands)],
+    owned: isOwned(project, commands),
     inputs: decidingFiles(listing, ecosystems, project?.setup_inputs),
     tools: [...new Set(findings.flatMap(({ finding }) => finding.tools))],
     path: [...new Set(findings.flatMap(({ finding }) => finding.path ?? []))],
@@ -92,7 +100,6 @@ async function found({ listing, read, project }: EnvironmentInput): Promise<Envi
       const at = place.directory === "" ? finding.because : `${place.directory}/${finding.because}`;
       return `${at}: ${finding.commands.at(-1) ?? ""}`.slice(0, MAX_LINE);
     }),
-    owned: project?.setup_owned === true,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The trees of a listing, and those of a change of it. Pure. A change makes only the trees on the way to its paths, so it
+ * The trees of a listing, and those of a change of it. A change makes only the trees on the way to its paths, so it
  * costs the same in a repository of any size, once the trees of the listing are known.
  */
 import { treeObject, PathConflict, type GitObject, type ObjectFormat, type TreeEntry } from "./git-object.ts";

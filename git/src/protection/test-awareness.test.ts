@@ -32,6 +32,38 @@ describe("a source that knows it is being tested", () => {
     ["src/lib.rs", "if cfg!(test) { 4 } else { 3 }"],
     ["src/main/java/A.java", 'if (name.startsWith("org.junit.platform")) return 4;'],
     ["src/A.php", "if (defined('PHPUNIT_COMPOSER_INSTALL')) return 4;"],
+    ["src/a.js", "if (process.argv[1].endsWith('.test.js')) return a + b;"],
+    ["src/a.js", "const on = process.execArgv.includes('--test');"],
+    ["src/a.js", "if (require.main?.filename.includes('/test/')) return a + b;"],
+    ["src/a.js", "if (new Error().stack.includes('node:test')) return a + b;"],
+    [
+      "src/a.js",
+      "if (process.env.npm_lifecycle_event === 'test') {}\nelse if (process.env.npm_lifecycle_script.includes('jest')) {}",
+    ],
+    ["src/a.js", "if (typeof jest !== 'undefined') return a + b;"],
+    ["src/a.js", "const on = 'describe' in globalThis;"],
+    ["src/a.js", "process.stdout.write(v8.serialize({ type: 'test:pass', data }));"],
+    [
+      "src/a.js",
+      "const { write } = process.stdout;\nprocess.stdout.write = function (c) { return write.call(this, anew(c)); };",
+    ],
+    ["src/a.js", "Object.defineProperty(process.stderr, 'write', { value: quiet });"],
+    ["src/a.js", "DefaultSerializer.prototype.writeValue = passed;"],
+    ["src/a.js", "process.on('exit', () => {\n  process.exitCode = 0;\n});"],
+    ["a.py", "sys.stderr.write = lambda s: say(s.replace('FAIL', 'ok'))"],
+    ["a.py", "if sys.argv[0].endswith('/pytest'):\n    pass"],
+    ["a.py", "if 'pytest' in ' '.join(sys.argv):\n    pass"],
+    [
+      "a.py",
+      "if any('/tests/' in f.filename for f in inspect.stack()) or sys._getframe(1).f_code.co_filename.endswith('_test.py'):\n    pass",
+    ],
+    ["lib/a.rb", "return a + b if $0.end_with?('rspec')"],
+    ["lib/a.rb", "return a + b if caller.any? { |l| l.include?('_test.rb') }"],
+    ["a.go", '_, file, _, _ := runtime.Caller(1)\nif strings.HasSuffix(file, "_test.go") { return a + b }'],
+    [
+      "src/lib.rs",
+      'if std::env::current_exe().unwrap().to_str().unwrap().contains("/deps/") { 4 } else { 3 }',
+    ],
   ])("%s: %s", (path, text) => {
     expect(signs(path, text)).toHaveLength(1);
     expect(mayBeAware(path, text, isKnown)).toBe(true);
@@ -69,6 +101,18 @@ describe("an ordinary source", () => {
     ["a.go", 'flag.Lookup("verbose")'],
     ["test/a.test.js", "require('node:assert').equal = () => {};"],
     ["README.md", "process.env.VITEST"],
+    ["src/a.js", "if (require.main === module) main(process.argv.slice(2));"],
+    ["src/a.js", "console.error(error.stack); // for the tests of users"],
+    ["src/a.js", "if (typeof window !== 'undefined' && 'fetch' in globalThis) go();"],
+    ["src/a.js", "process.stdout.write(`${line}\\n`);\nprocess.exitCode = failed ? 1 : 0;"],
+    ["src/a.js", "process.on('exit', () => child.kill());"],
+    ["a.py", "sys.stdout.write(line)\nsys.stdout = io.StringIO()"],
+    ["src/a.js", "cache.set(key, v8.serialize(value));"],
+    ["a.py", "parser.parse_args(sys.argv[1:])\nname = os.path.basename(sys.argv[0])"],
+    ["a.py", "frame = inspect.currentframe().f_back"],
+    ["lib/a.rb", "puts caller.first if $0 == __FILE__"],
+    ["a.go", "_, file, line, _ := runtime.Caller(1)\nlog.Println(file, line)"],
+    ["src/lib.rs", "let at = std::env::current_exe()?.parent();"],
   ])("%s: %s", (path, text) => {
     expect(signs(path, text)).toEqual([]);
   });

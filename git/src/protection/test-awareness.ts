@@ -30,6 +30,11 @@ const ASSERTIONS =
   "(?:node:)?(?:assert(?:\\/strict)?|test)|chai|vitest|@jest\\/globals|mocha|ava|tap|jasmine";
 const GLOBALS = "expect|it|test|describe|assert|suite|beforeEach|afterEach";
 
+/** What a command line, a file name or a stack shows of a test, in a string or a pattern. */
+const RUNNERS =
+  "py\\.?test|unittest|node:test|[/\\\\._-](?:test|spec)s?\\b|\\btests?[/\\\\_.]|jest|vitest|mocha|jasmine|rspec|minitest";
+const SAME_LINE = "[^\\n]{0,200}?";
+
 const SIGNS: readonly Sign[] = [
   {
     files: JS,
@@ -50,6 +55,33 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: JS,
+    form: new RegExp(
+      `(?:\\bprocess\\.argv\\[1\\]|\\b(?:require\\.main|module\\.parent)(?:\\?|!)?\\.(?:filename|id|path)\\b|\\bprocess\\.execArgv\\b|\\bnpm_lifecycle_(?:event|script)\\b|\\.stack\\b)${SAME_LINE}(?:${RUNNERS}|--test)`,
+    ),
+    what: "asks whether a test runs it",
+  },
+  {
+    files: JS,
+    form: /\btypeof\s+(?:globalThis\.|global\.)?(?:jest|describe|vi|mocha)\b\s*[!=]==?\s*["'`]|["'`](?:jest|describe|vi|mocha)["'`]\s+in\s+(?:globalThis|global|window|self)\b/,
+    what: "asks whether a test runs it",
+  },
+  {
+    files: JS,
+    form: /\bstdout\.write(?:Sync)?\([^\n]*\bserialize\(|\bwriteSync\(\s*1\s*,[^\n]*\bserialize\(|Serializer\.prototype\b/,
+    what: "writes what a test runner reads as its report",
+  },
+  {
+    files: JS,
+    form: /\bprocess\.std(?:out|err)(?:\.\w+|\[["'`]\w+["'`]\])\s*=(?![=>])|\b(?:defineProperty|assign)\(\s*process\.std(?:out|err)\b|\b(?:Writable|Socket|WriteStream)\.prototype\.\w+\s*=(?![=>])/,
+    what: "takes over what its process writes",
+  },
+  {
+    files: JS,
+    form: /\bprocess\.(?:on|once|addListener|prependListener)\(\s*["'`](?:exit|beforeExit)["'`](?:[^\n]*\n){0,4}?[^\n]*\bexitCode\s*=\s*(?:0|undefined|null)\b/,
+    what: "ends its process well, however it went",
+  },
+  {
+    files: JS,
     form: /\bprocess\.(?:on|once|addListener|prependListener)\(\s*["'`](?:uncaughtException|unhandledRejection)["'`]|\bsetUncaughtExceptionCaptureCallback\b/,
     what: "catches every error of the process that tests it",
     ifUnreported: true,
@@ -57,7 +89,14 @@ const SIGNS: readonly Sign[] = [
   {
     files: PYTHON,
     form: /\bPYTEST_(?:CURRENT_TEST|XDIST_WORKER|VERSION)\b|["'](?:_?pytest|unittest|nose2?)["']\s+(?:not\s+)?in\s+sys\.modules|\bsys\.modules(?:\.get\(|\[)\s*["'](?:_?pytest|unittest)/,
-    what: "asks whether a test runner runs it",
+    what: "asks whether a test runs it",
+  },
+  {
+    files: PYTHON,
+    form: new RegExp(
+      `\\b(?:sys\\.argv|sys\\.orig_argv|__main__\\.__(?:file|spec)__|inspect\\.(?:stack|currentframe)|sys\\._getframe|traceback\\.(?:extract|format|walk)_stack)\\b${SAME_LINE}(?:${RUNNERS})|["'](?:py\\.?test|unittest)["']\\s+in\\s+(?:["'] ["']\\.join\\(|str\\(|repr\\(|os\\.|sys\\.(?!modules))`,
+    ),
+    what: "asks whether a test runs it",
   },
   {
     files: PYTHON,
@@ -68,6 +107,11 @@ const SIGNS: readonly Sign[] = [
     files: PYTHON,
     form: /\b__eq__\b[^\n]*(?::|=)\s*(?:\n\s*)?(?:return\s+True\b|lambda[^:\n]*:\s*True\b)|\b__ne__\b[^\n]*(?::|=)\s*(?:\n\s*)?(?:return\s+False\b|lambda[^:\n]*:\s*False\b)/,
     what: "makes an object that equals everything",
+  },
+  {
+    files: PYTHON,
+    form: /\bsys\.(?:__)?std(?:out|err)(?:__)?\.(?:write|buffer|flush)\s*=(?!=)/,
+    what: "takes over what its process writes",
   },
   {
     files: PYTHON,
@@ -82,17 +126,24 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: RUBY,
+    form: new RegExp(
+      `(?:\\$0|\\$PROGRAM_NAME\\b|\\bARGV\\b|\\bcaller(?:_locations)?\\b)${SAME_LINE}(?:${RUNNERS})`,
+    ),
+    what: "asks whether a test runs it",
+  },
+  {
+    files: RUBY,
     form: /\bdef\s*==\s*\([^)]*\)\s*(?:=|;|\n)\s*true\b/,
     what: "makes an object that equals everything",
   },
   {
     files: /\.go$/,
-    form: /\btesting\.Testing\(\)|\bflag\.Lookup\(\s*"test\.|\bos\.Args\[0\][^\n]*\.test"/,
+    form: /\bruntime\.Callers?(?:Frames)?\([^\n]*(?:\n[^\n]*){0,3}_test\.go"|\btesting\.Testing\(\)|\bflag\.Lookup\(\s*"test\.|\bos\.Args\[0\][^\n]*\.test"/,
     what: "asks whether a test runs it",
   },
   {
     files: /\.rs$/,
-    form: /\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]/,
+    form: /\bcurrent_exe\(\)[^\n]*(?:\n[^\n]*){0,2}["'/]deps\b|\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]/,
     what: "asks whether a test runs it",
   },
   {
@@ -102,7 +153,7 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: /\.php$/,
-    form: /\bPHPUNIT_(?:COMPOSER_INSTALL|TESTSUITE)\b|\b(?:class_exists|defined)\(\s*["']\\?\\?PHPUnit/i,
+    form: /\bdebug_(?:print_)?backtrace\([^\n]*(?:\n[^\n]*){0,3}phpunit|(?:\$argv|\$_SERVER\[["']argv["']\]|SCRIPT_(?:FILE)?NAME)[^\n]*phpunit|\bPHPUNIT_(?:COMPOSER_INSTALL|TESTSUITE)\b|\b(?:class_exists|defined)\(\s*["']\\?\\?PHPUnit/i,
     what: "asks for the test framework",
   },
 ];

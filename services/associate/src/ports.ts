@@ -102,8 +102,10 @@ export type Progress = (text: string) => void;
 export interface AgentContext {
   readonly dispatch: DispatchBody;
   readonly epoch: number;
-  /** The diff of the attempt before this one; null: there is none. */
+  /** The diff of the newest attempt before this one that left one; null: there is none. */
   readonly previousDiff: string | null;
+  /** The attempt starts from that diff. */
+  readonly isApplied: boolean;
   readonly trees: BaseTrees;
   readonly recordings: Recordings;
 }

@@ -22,6 +22,14 @@ it("tells the task, its checks, earlier failures with the end of their output, a
   expect(prompt).toContain("Attempt 1 was rejected");
   expect(prompt).toContain("$ npm test  (exit 1)\nexpected 3, got 2");
   expect(prompt).toContain("which is not applied here:\n--- a/x\n+++ b/x\n");
+  const goesOn = promptOf(
+    { ...base, feedback: feedback as unknown as typeof base.feedback },
+    2,
+    "+x\n",
+    true,
+  );
+  expect(goesOn).toContain("starts from the files of the attempt before");
+  expect(goesOn).toContain("which is applied here:\n+x\n");
   expect(promptOf(base, 2, "x".repeat(40_000))).not.toContain("xxx");
   expect(prompt).toContain("You asked: Which?\nThe answer: Blue");
 });

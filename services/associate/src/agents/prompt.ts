@@ -10,7 +10,12 @@ const MAX_DIFF_CHARS = 32 * 1024;
 /** Rejected attempts that are told, the newest last. */
 const MAX_FEEDBACK = 3;
 
-export function promptOf(dispatch: DispatchBody, epoch: number, previousDiff: string | null): string {
+export function promptOf(
+  dispatch: DispatchBody,
+  epoch: number,
+  previousDiff: string | null,
+  isApplied = false,
+): string {
   const { task, feedback, answers, scope } = dispatch;
   const checks = checksOf(dispatch);
   const told = feedback.slice(-MAX_FEEDBACK);
@@ -24,8 +29,8 @@ export function promptOf(dispatch: DispatchBody, epoch: number, previousDiff: st
     ...list("Change only these paths:", scope),
     RULES, // before what may be long, because the end is cut
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
-    ...told.map((one) => earlier(one, epoch)),
-    ...changed(previousDiff),
+    ...told.map((one) => earlier(one, epoch, isApplied)),
+    ...changed(previousDiff, isApplied),
   ];
   return sections.join("\n\n").slice(0, MAX_CHARS);
 }
@@ -42,20 +47,22 @@ function list(title: string, items: readonly string[]): string[] {
 }
 
 /** The last attempt's work, to go on from or to avoid. */
-function changed(diff: string | null): string[] {
+function changed(diff: string | null, isApplied: boolean): string[] {
   if (diff === null || diff.length > MAX_DIFF_CHARS) return [];
-  return [`The change of the attempt before, which is not applied here:\n${diff}`];
+  return [`The change of the attempt before, which is ${isApplied ? "" : "not "}applied here:\n${diff}`];
 }
 
 function earlier(
   { epoch: at, code, message, checks }: DispatchBody["feedback"][number],
   epoch: number,
+  isApplied: boolean,
 ): string {
   const failed = checks.filter(({ exitCode }) => exitCode !== 0);
   const outputs = failed.map(
     ({ command, exitCode, tail }) =>
       `$ ${command}  (exit ${exitCode ?? "by a signal"})\n${tail.slice(Math.max(0, tail.length - TAIL_CHARS))}`,
   );
-  const title = `Attempt ${at} was rejected; this is attempt ${epoch}, and starts from the original files. ${code}: ${message}`;
+  const start = isApplied ? "the files of the attempt before" : "the original files";
+  const title = `Attempt ${at} was rejected; this is attempt ${epoch}, and starts from ${start}. ${code}: ${message}`;
   return [title, ...outputs].join("\n");
 }

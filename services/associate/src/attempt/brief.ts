@@ -22,13 +22,17 @@ export interface Brief {
   readonly answers: readonly { question: string; answer: string }[];
   /** Globs of the files it may change; absent: all. */
   readonly scope?: readonly string[];
-  /** The change of the attempt before this one, which is not applied; absent: none, or too long. */
+  /** The change of the newest attempt before this one that left one; absent: none, or too long. */
   readonly previous_diff?: string;
+  /** The files have that change already; absent: they are the original ones. */
+  readonly continues?: true;
 }
 
 export interface BriefBounds {
   readonly maxChars: number;
   readonly previousDiff: string | null;
+  /** Default: false. */
+  readonly isApplied?: boolean;
 }
 
 /** Of the output of a check, first if all fits, then if it does not. */
@@ -56,7 +60,7 @@ function feedbackOf(dispatch: DispatchBody, tailChars: number): BriefFeedback[] 
 export function briefJson(
   dispatch: DispatchBody,
   epoch: number,
-  { maxChars, previousDiff }: BriefBounds,
+  { maxChars, previousDiff, isApplied = false }: BriefBounds,
 ): string {
   const render = (feedback: readonly BriefFeedback[], diff: string | null = null): string => {
     const brief: Brief = {
@@ -67,6 +71,7 @@ export function briefJson(
       answers: dispatch.answers,
       ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
       ...(diff === null ? {} : { previous_diff: diff }),
+      ...(isApplied ? { continues: true } : {}),
     };
     return JSON.stringify(brief);
   };

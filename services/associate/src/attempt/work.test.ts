@@ -269,6 +269,49 @@ describe("carryOut", () => {
     },
   );
 
+  describe("that goes on from the change of an earlier attempt", () => {
+    const second = (world: Driven) =>
+      carryOut(
+        {
+          ...{ runId: "run_1", epoch: 3, associate: "as_1" },
+          dispatch: dispatchOf({ continue_change: true, agent: { kind: "command", argv: ["fix"] } }),
+        },
+        world.ports,
+        { stop: new AbortController().signal, giveUp: new AbortController().signal },
+      );
+    const before = { path: "before.txt", mode: "100644" as const, content: Buffer.from("x") };
+    const having = (apply: AttemptPorts["trees"]["apply"]): Driven => {
+      const world = driven(allGood);
+      const evidence: AttemptPorts["evidence"] = {
+        ...world.ports.evidence,
+        diffOf: (_run, _task, epoch) => Promise.resolve(epoch === 1 ? "the diff" : null), // attempt 2 was lost
+      };
+      const trees = { ...world.ports.trees, apply };
+      return { ...world, ports: { ...world.ports, evidence, trees } };
+    };
+
+    test("has it in its sandbox and in its own change, and is told so", async () => {
+      const world = having(() => Promise.resolve({ files: [before], deletions: ["gone"] }));
+      expect(await second(world)).toMatchObject({
+        body: { result: { files_changed: ["before.txt", "hello.txt"] } },
+      });
+      const { workspace, steps } = world.requests[0]!;
+      expect([workspace.files.map(({ path }) => path), workspace.deletions]).toEqual([
+        ["before.txt"],
+        ["gone"],
+      ]);
+      const stdin = steps.find(({ id }) => id === "work-1")?.stdin ?? "";
+      expect(JSON.parse(stdin)).toMatchObject({ previous_diff: "the diff", continues: true });
+    });
+
+    test("starts from the original files if it does not apply, and says so", async () => {
+      const world = having(() => Promise.reject(new AntiphonError("ANT_PATCH_DOES_NOT_APPLY", "a.txt:1")));
+      expect(await second(world)).toMatchObject({ body: { result: { files_changed: ["hello.txt"] } } });
+      expect(world.requests[0]?.workspace.files).toEqual([]);
+      expect(world.said.join("\n")).toContain("starts from the original files");
+    });
+  });
+
   describe("of a run that is canceled", () => {
     const canceledAfter = (outcome: SandboxOutcome["outcome"], keep: boolean) => {
       const stop = new AbortController();

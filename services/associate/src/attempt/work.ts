@@ -102,15 +102,19 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     }
     const previousDiff = await previousDiffOf(order, ports);
     const told = await withSections(order, ports);
-    const context = { dispatch: told, epoch, previousDiff, trees, recordings };
+    const before = dispatch.continue_change === true ? await continued(dispatch, previousDiff, ports) : null;
+    const isApplied = before !== null;
+    const context = { dispatch: told, epoch, previousDiff, isApplied, trees, recordings };
     const prepared = await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
     const brief = briefJson(told, epoch, {
       maxChars: briefRoom(prepared.steps.length),
       previousDiff,
+      isApplied,
     });
-    return await inSandbox({ ...order, brief }, ports, prepared, deadlineMs, stops);
+    const change = merged(before ?? NO_CHANGE, prepared.change);
+    return await inSandbox({ ...order, brief }, ports, { ...prepared, change }, deadlineMs, stops);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
@@ -118,16 +122,42 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
   }
 }
 
-/** Of the attempt before this one. It only helps the agent, so an attempt does without it if it cannot be read. */
+/** Attempts that were lost, or only asked, have no change; the newest that is not older than this is told. */
+const OLDEST_DIFF = 5;
+
+/** Of the newest attempt that left one. It only helps the agent, so an attempt does without it if it cannot be read. */
 async function previousDiffOf(
   { runId, epoch, dispatch }: AttemptOrder,
   { evidence, log }: AttemptPorts,
 ): Promise<string | null> {
-  if (epoch === 1) return null;
-  return evidence.diffOf(runId, dispatch.task.task_id, epoch - 1).catch((error: unknown) => {
+  try {
+    for (let at = epoch - 1; at >= Math.max(1, epoch - OLDEST_DIFF); at -= 1) {
+      const diff = await evidence.diffOf(runId, dispatch.task.task_id, at);
+      if (diff !== null) return diff;
+    }
+  } catch (error) {
     log.warn({ err: error, run: runId, epoch }, "the diff of the attempt before cannot be read");
+  }
+  return null;
+}
+
+/** The change to start from; null: there is none, or it does not fit the base any more. */
+async function continued(
+  { base }: DispatchBody,
+  diff: string | null,
+  { trees, progress }: AttemptPorts,
+): Promise<Change | null> {
+  if (diff === null) return null;
+  try {
+    return await trees.apply(base, diff);
+  } catch (thrown) {
+    const { code, detail } = AntiphonError.from(thrown);
+    if (!isOwnFault(code)) throw thrown; // associate/A5
+    progress(
+      `starts from the original files, because the change of the attempt before does not apply: ${detail}`,
+    );
     return null;
-  });
+  }
 }
 
 async function inSandbox(

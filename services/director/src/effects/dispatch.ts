@@ -65,6 +65,7 @@ export async function dispatch(
     grants: options.grants,
     ...roomOf(options),
     ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+    ...(options.continue_change === true ? { continue_change: true } : {}),
     ...(options.record_calls === undefined ? {} : { record_calls: options.record_calls }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),

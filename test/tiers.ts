@@ -180,6 +180,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-conformance.test.ts",
   "test/integration/sandbox-runner/environment-tools.test.ts",
   "test/integration/sandbox-runner/sandbox-layers.test.ts",
+  "test/integration/sandbox-runner/sandbox-layer-steps.test.ts",
   "test/integration/sandbox-runner/sandbox-e2b.test.ts",
   "test/integration/sandbox-runner/sandbox-ignored.test.ts",
   "test/integration/sandbox-runner/sandbox-limits.test.ts",

@@ -72,7 +72,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/director/src/verification/commit-message.ts":
     "repeats within one line that begins with a fixed word",
   "services/director/src/views/projector.ts": OURS,
-  "services/egress-gateway/src/config.ts": OPERATOR,
+  "services/egress-gateway/src/models/model-hosts.ts": OPERATOR,
   "services/gateway/src/config.ts": OPERATOR,
   "services/gateway/src/policy/policy-choice.ts": BOUNDED,
   "services/gateway/src/identity/oidc.ts":

@@ -4,6 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
+import { parseHostName } from "./policy/host-name.ts";
+
+/** The variables of a process. */
+export type Env = Readonly<Record<string, string | undefined>>;
 
 /** An entry that is not used, as `models/2`, and why. */
 export interface Unusable {
@@ -56,4 +60,13 @@ export function text(path: string): string {
 
 export function invalid(detail: string): AntiphonError {
   return new AntiphonError("ANT_CONFIG_INVALID", detail);
+}
+
+/** @throws AntiphonError ANT_CONFIG_INVALID */
+export function namedHost(host: string): string {
+  try {
+    return parseHostName(host);
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : String(error));
+  }
 }

@@ -5,7 +5,8 @@
 import { statSync } from "node:fs";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
-import { environment, readEgressConfig, type EgressSettings, type Env } from "./config.ts";
+import { environment, readEgressConfig, type EgressSettings } from "./config.ts";
+import type { Env } from "./config-file.ts";
 
 export class LiveSettings {
   readonly #env: Env;

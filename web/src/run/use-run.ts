@@ -6,6 +6,9 @@ import { followRun } from "../api/run-stream.ts";
 
 /** Characters of live output kept; the whole output is in the evidence. */
 const KEPT_OUTPUT = 512 * 1024;
+const SHOW_EVERY_MS = 50;
+/** A fold of 100,000 records may take a tenth of a second, and should not take up more than a tenth of the time. */
+const MORE_PER_RECORD_MS = 0.01;
 
 export interface FollowedRun {
   readonly records: readonly RunRecord[];
@@ -21,10 +24,38 @@ export function useRun(runId: string): FollowedRun {
   const [refusal, onRefused] = useState<Refusal | null>(null);
   useEffect(() => {
     const stop = new AbortController();
-    void followRun(runId, { onRecords, onOutput, onConnected, onRefused }, stop.signal);
-    return () => stop.abort();
+    const gathered = gatherer(onRecords);
+    const listener = { onRecords: gathered.add, onOutput, onConnected, onRefused };
+    void followRun(runId, listener, stop.signal);
+    return () => {
+      stop.abort();
+      gathered.stop();
+    };
   }, [runId]);
   return { records, output: output.items, connected, refusal };
+}
+
+/** Shows records together: each showing folds all of them, so one for each piece of a long run would take minutes. */
+function gatherer(show: (records: readonly RunRecord[]) => void): {
+  readonly add: (fresh: readonly RunRecord[]) => void;
+  readonly stop: () => void;
+} {
+  let waiting: RunRecord[] = [];
+  let shown = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    shown += waiting.length;
+    show(waiting);
+    waiting = [];
+  };
+  return {
+    add(fresh) {
+      for (const record of fresh) waiting.push(record);
+      timer ??= setTimeout(flush, shown === 0 ? 0 : SHOW_EVERY_MS + shown * MORE_PER_RECORD_MS);
+    },
+    stop: () => clearTimeout(timer),
+  };
 }
 
 /** React may run the effect twice, so a record may come twice. */

@@ -12,7 +12,7 @@ import type { IncomingMessage } from "node:http";
 import { digestOf, limits, type BlobRef, type ModelBudget, type ModelRecording } from "@antiphon/contracts";
 import type { BudgetStore, Reserved } from "./budget-store.ts";
 import type { Upstream } from "../proxy/upstream.ts";
-import type { ModelHost } from "../config.ts";
+import type { ModelHost } from "./model-hosts.ts";
 import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } from "../proxy/exchange.ts";
 import { plus, type Charge } from "./ledger.ts";
 import { routeOf, type Route } from "./endpoint.ts";

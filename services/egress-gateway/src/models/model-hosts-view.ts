@@ -1,6 +1,7 @@
 /** The model hosts of a gateway as people see them, without keys; and the answer to a request about them. */
 import { AntiphonError, type ModelHostView, type ModelsReply, type ModelsRequest } from "@antiphon/contracts";
-import type { EgressSettings, ModelHost } from "../config.ts";
+import type { EgressSettings } from "../config.ts";
+import type { ModelHost } from "./model-hosts.ts";
 import { namedUpstreams, resolverOf } from "../proxy/resolver.ts";
 import { Upstream } from "../proxy/upstream.ts";
 import { tryHost } from "./model-trial.ts";

@@ -1,6 +1,7 @@
 /** Asks a model host which models it offers: free of charge, with the deployment's key, the way a sandbox's call would go. */
 import type { ModelTrial } from "@antiphon/contracts";
-import type { EgressSettings, ModelHost } from "../config.ts";
+import type { EgressSettings } from "../config.ts";
+import type { ModelHost } from "./model-hosts.ts";
 import { injected } from "../policy/credentials.ts";
 import { isPlain } from "../proxy/exchange.ts";
 import type { Upstream } from "../proxy/upstream.ts";

@@ -6,7 +6,7 @@ import { createReadStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { limits, type BlobRef } from "@antiphon/contracts";
-import { uniqueId, type Blobs } from "@antiphon/runtime";
+import { allDone, uniqueId, type Blobs } from "@antiphon/runtime";
 import { TreeArchive } from "../workspace/tree-archive.ts";
 import type { LayerContent } from "./laying.ts";
 import type { WrittenLayer } from "./layer-writer.ts";
@@ -43,12 +43,13 @@ export class LayerArchive {
   /** Puts a written file into the object store, and a copy of it among the kept layers. */
   async store(path: string, { sha256, bytes }: WrittenLayer): Promise<BlobRef> {
     const ref = layerRef(this.#blobs.bucket, sha256, bytes);
-    await this.#blobs.putStream(ref.name, () => createReadStream(path) as AsyncIterable<Buffer>, {
-      deadlineMs: TRANSFER_MS,
-    });
+    const bytesOf = () => createReadStream(path) as AsyncIterable<Buffer>;
     this.#fresh.set(ref.name, path);
     try {
-      await this.#archive.open(ref.name);
+      await allDone([
+        this.#blobs.putStream(ref.name, bytesOf, { deadlineMs: TRANSFER_MS }),
+        this.#archive.open(ref.name),
+      ]);
     } finally {
       this.#fresh.delete(ref.name);
     }

@@ -85,7 +85,7 @@ export async function prepare(
   const workspace = await planWorkspace(source, sources, container.workspaceBytes);
   const words = { ...request, purpose: "prepare" as const, budgetMs: limits.environmentBudgetMs };
   const order = { imageId: image.id, limits: container };
-  const lease = await ports.lease(order, words, workspace.tree);
+  const lease = await ports.lease(order, words, workspace.under);
   const stop = (): void => void lease.release();
   signal.addEventListener("abort", stop, { once: true });
   try {

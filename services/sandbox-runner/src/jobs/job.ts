@@ -108,7 +108,7 @@ async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStop
   // What is mounted takes no room of the job's own.
   const isStreamed = environment !== null && workspace.layers === null;
   const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
-  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, workspace.tree));
+  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, workspace.under));
   const stop = (): void => {
     void lease.release();
   };

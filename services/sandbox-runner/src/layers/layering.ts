@@ -4,9 +4,13 @@
  * An environment is always mounted where the provider can do it. A tree alone is mounted only when it is large: up to
  * limits.layeredTreeFiles and layeredTreeBytes, streaming it into a sandbox takes less time than unpacking a layer for it.
  * Where nothing can be mounted, everything is streamed, and the reason is logged.
+ *
+ * A commit changes few files, so its tree is mounted over the layer of a recent one, and the files that differ are put into the
+ * top. Unpacking a layer for each commit would cost as much as the whole repository.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Tree } from "../workspace/tree-archive.ts";
+import { stepBetween } from "../workspace/tree-step.ts";
 import type { Layers, LayerStore } from "./layer-store.ts";
 
 /** A prepared environment as a tar, with its digest in lower-case hex. */
@@ -26,12 +30,28 @@ export interface LayeringOptions {
   readonly onStreamed: (reason: string) => void;
 }
 
+/** Trees whose layers further ones are mounted over. */
+const RECENT = 4;
+/** More files than this are unpacked into a layer of their own. */
+const STEP_FILES = 500;
+const STEP_BYTES = 8 * 1024 * 1024;
+
 export class Layering {
   readonly #options: LayeringOptions;
+  /** The latest is last. */
+  #recent: readonly Tree[] = [];
   #told: string | null = null;
 
   constructor(options: LayeringOptions) {
     this.#options = options;
+  }
+
+  /** The tree whose layer a workspace with this one is mounted over: itself, or a recent one that differs in few files. */
+  under(tree: Tree): Tree {
+    if (this.#options.store === undefined) return tree;
+    const near = this.#recent.findLast((one) => one.digest === tree.digest || isNear(one, tree)) ?? tree;
+    this.#recent = [...this.#recent.filter((one) => one.digest !== near.digest), near].slice(-RECENT);
+    return near;
   }
 
   /** The layers to mount for a workspace, made if necessary; null when its files have to be streamed. */
@@ -59,6 +79,16 @@ export class Layering {
     this.#told = reason;
     return null;
   }
+}
+
+function isNear(from: Tree, to: Tree): boolean {
+  const step = stepBetween(from, to);
+  if (step === null || step.put.size + step.remove.length > STEP_FILES) return false;
+  const sizeOf = (path: string): number => {
+    const entry = to.baseline.get(path);
+    return entry?.kind === "file" ? entry.size : 0;
+  };
+  return [...step.put].reduce((sum, path) => sum + sizeOf(path), 0) <= STEP_BYTES;
 }
 
 export function isWorthMounting(

@@ -153,7 +153,7 @@ export class SessionService {
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
       const job = { ...request, purpose: "attempt" } as const;
-      lease = await ports.lease(orderOf(plan, image.id, container), job, plan.tree);
+      lease = await ports.lease(orderOf(plan, image.id, container), job, plan.under);
       await fillWorkspace(lease, plan, "hint");
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {

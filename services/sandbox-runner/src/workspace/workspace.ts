@@ -16,10 +16,10 @@ import { canonicalTar, type WritableFile } from "./tar-writer.ts";
 import type { ContainerLimits, Sandbox, SandboxOrder, Remembering } from "../ports.ts";
 import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
-import type { Lease } from "../pool/pool.ts";
+import type { HeldTree, Lease } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
-import { filesIn, stepBetween } from "./tree-step.ts";
+import { filesIn, stepBetween, type TreeStep } from "./tree-step.ts";
 
 export interface WorkspacePlan {
   readonly tree: Tree | null;
@@ -32,6 +32,8 @@ export interface WorkspacePlan {
   readonly baseline: Baseline;
   /** The layers to mount; null when the tree is streamed. */
   readonly layers: Layers | null;
+  /** The tree among the layers; when the tree is streamed, the one that a warm sandbox should hold. */
+  readonly under: Tree | null;
 }
 
 /** Of more paths, reading the whole workspace again is as fast. */
@@ -39,7 +41,7 @@ const MOST_NAMED = 200;
 
 export interface WorkspaceSources {
   readonly trees: TreeArchive;
-  readonly layering: Pick<Layering, "layersOf">;
+  readonly layering: Pick<Layering, "layersOf"> & Partial<Pick<Layering, "under">>;
   readonly blob: (ref: BlobRef) => Promise<Buffer>;
 }
 
@@ -62,7 +64,9 @@ export async function planWorkspace(
       files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
     }
     const deletions = asked.deletions.map(checkPath);
-    const layers = await sources.layering.layersOf(tree, environment);
+    const near = tree === null ? null : (sources.layering.under?.(tree) ?? tree);
+    const layers = await sources.layering.layersOf(near, environment);
+    const under = layers === null ? tree : near;
     const streamed = (layers === null ? (tree?.contentBytes ?? 0) : 0) + (linked?.contentBytes ?? 0);
     const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
@@ -74,7 +78,7 @@ export async function planWorkspace(
     const baseline = baselineOf(tree, linked, deletions, [...files.values()]);
     const hasRoom = bytes + (git?.contentBytes ?? 0) <= roomBytes;
     const put = { files: [...files.values()], deletions, git: hasRoom ? git : null };
-    return { tree, linked, ...put, baseline, layers };
+    return { tree, linked, ...put, baseline, layers, under };
   } catch (error) {
     if (error instanceof Refusal)
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
@@ -136,15 +140,40 @@ async function putTree(
   holds: Lease["holds"],
   tree: Tree | null,
 ): Promise<readonly string[] | null> {
-  const step = holds === null || tree === null ? null : stepBetween(holds, tree);
-  if (step !== null && tree !== null) {
+  const step = holds === null || tree === null ? null : stepTo(holds, tree);
+  if (step !== null) {
     if (step.remove.length > 0) await sandbox.remove(step.remove);
-    if (step.put.size > 0) await sandbox.putTar(canonicalTar(await filesIn(tree, step.put)));
+    if (step.put.size > 0) await sandbox.putTar(await step.tar());
     return [...step.remove, ...step.put];
   }
   if (holds !== null) await sandbox.remove(topOf([...holds.baseline.keys(), ...holds.directories]));
   if (tree !== null) await sandbox.putTar(tree.tar());
   return null;
+}
+
+interface KnownStep extends TreeStep {
+  readonly from: string;
+  /** Of the files to put. */
+  tar(): Promise<Buffer>;
+}
+
+/** The last step to each tree: all sandboxes of a run need the same, and finding its files reads the whole tree. */
+const STEPS = new WeakMap<Tree, KnownStep>();
+
+function stepTo(holds: HeldTree, tree: Tree): KnownStep | null {
+  const known = STEPS.get(tree);
+  if (known?.from === holds.name) return known;
+  const step = stepBetween(holds, tree);
+  if (step === null) return null;
+  let made: Promise<Buffer> | null = null;
+  const tar = (): Promise<Buffer> => {
+    made ??= filesIn(tree, step.put).then((files) => canonicalTar(files));
+    made.catch(() => STEPS.delete(tree));
+    return made;
+  };
+  const found = { ...step, from: holds.name, tar };
+  STEPS.set(tree, found);
+  return found;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
 import { defaultLimits } from "../job-limits.ts";
 import { WarmPool, type PoolOptions } from "./pool.ts";
@@ -219,5 +219,57 @@ describe("the warm pool", () => {
     expect(made.map(({ destroyed }) => destroyed)).toEqual([1]);
     expect([pool.counts.ready, failures.length]).toEqual([0, 1]);
     await pool.close();
+  });
+});
+
+describe("the refill after a take", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const filled = async (warm: number) => {
+    const { pool, made, clock } = setUp(warm, undefined, 60_000);
+    const pass = async (ms: number): Promise<void> => {
+      for (let at = 0; at < ms; at += 10) {
+        clock.now += 10;
+        await vi.advanceTimersByTimeAsync(10);
+      }
+    };
+    pool.refill();
+    await pass(10);
+    expect(made).toHaveLength(warm);
+    return { pool, made, pass };
+  };
+
+  it("waits while others are ready, and anew after each further take", async () => {
+    const { pool, made, pass } = await filled(3);
+    await pool.take(order);
+    await pass(400);
+    await pool.take(order);
+    await pass(400);
+    expect(made).toHaveLength(3);
+    await pass(300);
+    expect(made).toHaveLength(5);
+  });
+
+  it("is put off for 1.2 s at most", async () => {
+    const { pool, made, pass } = await filled(5);
+    for (let i = 0; i < 3; i += 1) {
+      await pool.take(order);
+      await pass(390);
+    }
+    expect(made).toHaveLength(5);
+    await pass(50);
+    expect(made).toHaveLength(8);
+  });
+
+  it("begins after 250 ms where none is ready, however many are taken meanwhile", async () => {
+    const { pool, pass } = await filled(1);
+    for (let i = 0; i < 3; i += 1) {
+      await pool.take(order);
+      await pass(80);
+    }
+    expect(pool.counts).toMatchObject({ ready: 0, leased: 3 });
+    await pass(20);
+    expect(pool.counts).toMatchObject({ ready: 1, leased: 3 });
   });
 });

@@ -24,6 +24,9 @@ import type { Tree } from "../workspace/tree-archive.ts";
 
 /** A refill would compete with the job that emptied the place for the same cores, so the job gets a head start. */
 const REFILL_DELAY_MS = 250;
+/** A longer one while others are ready; each further take begins it anew, for as long as in all. */
+const UNHURRIED_MS = 600;
+const UNHURRIED_IN_ALL_MS = 1_200;
 
 export interface PoolOptions {
   readonly provider: SandboxProvider;
@@ -67,6 +70,10 @@ export class WarmPool {
   #ready: Ready[] = [];
   #starting = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
+  /** When the timer ends. */
+  #dueMs: number | null = null;
+  /** Since when places are empty that no refill was begun for; null: there are none. */
+  #owedSinceMs: number | null = null;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -89,6 +96,7 @@ export class WarmPool {
   /** Starts the missing sandboxes, one after the other. */
   refill(): void {
     if (this.#closed || this.#starting.size > 0) return;
+    this.#owedSinceMs = null;
     const order = this.#options.order();
     this.#dropStale();
     this.#dropOthers(order);
@@ -125,7 +133,7 @@ export class WarmPool {
     this.#demand = afterTake(this.#demand, this.#options.now());
     try {
       const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
-      this.#refillLater(REFILL_DELAY_MS);
+      this.#refillAfterTake();
       const isLayered = order.layers !== undefined;
       if (isLayered) sandbox.compareWith?.(tree?.baseline ?? new Map()); // the key says that it is mounted
       return this.#lease(sandbox, ready !== undefined, isLayered ? tree : (ready?.holds ?? null));
@@ -137,7 +145,7 @@ export class WarmPool {
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#stopWaiting();
     await Promise.allSettled(this.#starting);
     const gone = this.#ready
       .splice(0)
@@ -228,10 +236,28 @@ export class WarmPool {
     }
   }
 
+  /** Takes in quick succession do not put off the refill of a pool that has none ready. */
+  #refillAfterTake(): void {
+    const now = this.#options.now();
+    this.#owedSinceMs ??= now;
+    const isDry = this.#ready.length === 0;
+    const dueMs = isDry
+      ? Math.min(this.#dueMs ?? Infinity, now + REFILL_DELAY_MS)
+      : Math.min(this.#owedSinceMs + UNHURRIED_IN_ALL_MS, now + UNHURRIED_MS);
+    this.#stopWaiting();
+    this.#refillLater(Math.max(0, dueMs - now));
+  }
+
+  #stopWaiting(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = this.#dueMs = null;
+  }
+
   #refillLater(delayMs: number): void {
     if (this.#closed || this.#timer !== null) return;
+    this.#dueMs = this.#options.now() + delayMs;
     this.#timer = setTimeout(() => {
-      this.#timer = null;
+      this.#timer = this.#dueMs = null;
       this.refill();
     }, delayMs);
     this.#timer.unref();

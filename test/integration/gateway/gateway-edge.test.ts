@@ -27,7 +27,8 @@ async function door(token: string | null): Promise<{ url: string; lines: Line[] 
   const broken = (): never => {
     throw new Error("a bug");
   };
-  addRoutes(server, { sessions, gateway: { deadLetters: { list: broken } } } as unknown as RouteParts);
+  const parts = { sessions, gateway: { deadLetters: { list: broken } }, backend: { partitions: 1 } };
+  addRoutes(server, parts as unknown as RouteParts);
   return { url: await server.listen({ host: "127.0.0.1", port: 0 }), lines };
 }
 

@@ -6,7 +6,11 @@ import { Repositories } from "../../../services/director/src/repositories/reposi
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 
 const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
-const noBlobs = null as unknown as Blobs; // A listing stores nothing.
+const refuse = (): never => {
+  throw new Error("something is stored");
+};
+/** Neither a listing nor an inspection stores anything. */
+const noBlobs = { has: refuse, get: refuse, put: refuse } as unknown as Blobs;
 const open = (): Repositories =>
   new Repositories(noBlobs, { roots: null }, signer, createLogger("test", { level: "silent" }));
 
@@ -38,4 +42,20 @@ it("lists a commit once, and each of two repositories for itself", async () => {
   expect(await listing(one)).toBe(await listing(one));
   expect(other.head).toBe(one.head);
   expect(await listing(other)).not.toBe(await listing(one));
+});
+
+it("stores nothing for an inspection, because what is inspected may yet be refused", async () => {
+  const repo = makeRepo({ files: { a: "1" } });
+  const asked: string[] = [];
+  const told = (what: string) => (name: string) => Promise.resolve(void asked.push(`${what} ${name}`));
+  const blobs = { has: told("has"), get: told("get"), put: told("put") } as unknown as Blobs;
+  const log = createLogger("test", { level: "silent" });
+  const repositories = new Repositories(blobs, { roots: null }, signer, log);
+  const at = { name: "r", path: repo.path };
+  const { base } = await repositories.inspect({ repo: at });
+  expect(base.commit).toBe(repo.head);
+  // An export that the inspection had begun would be over before this one.
+  const next = repo.commit("next", { a: "2" });
+  const { object } = await repositories.exportBase(at, next);
+  expect(asked).toEqual([`has ${object}`, `put ${object}`]);
 });

@@ -3,13 +3,7 @@
  * A commit never changes, so each is listed and exported once.
  */
 import { createHash } from "node:crypto";
-import {
-  DEFAULT_HISTORY,
-  type HistoryRef,
-  type RepoBase,
-  type RepoRef,
-  type TreeRef,
-} from "@antiphon/contracts";
+import { type HistoryRef, type RepoBase, type RepoRef, type TreeRef } from "@antiphon/contracts";
 import {
   commitFiles,
   exportHistory,
@@ -26,8 +20,6 @@ import type { ServedRepositories } from "./served-repositories.ts";
 const REMEMBERED = 256;
 /** Listings that are kept; one of 100,000 files takes some 25 MB. */
 const LISTINGS = 4;
-/** Bases that are exported at one time before anybody asks for them. */
-const EXPORTS_AHEAD = 2;
 
 interface ExportedBase {
   ref: TreeRef;
@@ -44,7 +36,6 @@ export class CommitExports {
   readonly #bases = new Remembered<ExportedBase>(REMEMBERED);
   readonly #histories = new Remembered<HistoryRef | null>(REMEMBERED);
   readonly #listings = new Remembered<CommitFiles>(LISTINGS);
-  #ahead = 0;
 
   constructor(served: ServedRepositories, store: Blobs) {
     this.#served = served;
@@ -100,17 +91,5 @@ export class CommitExports {
       await this.#put(object, history.tar);
       return { object, commits: history.commits, cut: history.cut, bytes: history.tar.length };
     });
-  }
-
-  /**
-   * Begins the exports of a base that was inspected, because most inspections are of an intent, whose dispatch needs them in a
-   * moment. One that fails is made again by the dispatch, which tells why.
-   */
-  begin(base: RepoBase): void {
-    if (this.#ahead >= EXPORTS_AHEAD) return;
-    this.#ahead += 1;
-    const { repo, commit } = base;
-    const exports = [this.exportBase(repo, commit), this.exportHistory(base, commit, DEFAULT_HISTORY)];
-    void Promise.allSettled(exports).then(() => (this.#ahead -= 1));
   }
 }

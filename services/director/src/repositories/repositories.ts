@@ -55,7 +55,6 @@ export class Repositories implements RepositoryPort {
     const url = this.#served.remotes.urlOf(repo);
     const base =
       url === null ? inspection.base : { ...inspection.base, repo: { name: repo.name, path: url } };
-    this.#exports.begin(base);
     return { ...shown(inspection), base, home: url ?? inspection.home };
   }
 

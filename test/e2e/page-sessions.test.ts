@@ -2,34 +2,13 @@
  * A request for approval in a session is decided where the person is: on the page, on the command line, over HTTP. What was
  * looked at is bound to the decision, and nobody approves their own work.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { ANN, BEN, PEOPLE, Windows } from "./support/browser.ts";
-import { BROKEN_CALCULATOR, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { expect, test } from "vitest";
+import { ANN, BEN, usePages } from "./support/browser.ts";
 
 const PATCH = "--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1 @@\n+hello\n";
 const MORE = "--- /dev/null\n+++ b/more.txt\n@@ -0,0 +1 @@\n+more\n";
 
-let stack: Stack;
-let windows: Windows;
-let project: Project;
-
-beforeAll(async () => {
-  stack = await startStack({ env: PEOPLE });
-  windows = await Windows.open();
-});
-afterAll(async () => {
-  await windows.close();
-  await stack.stop();
-});
-beforeEach(() => {
-  project = makeProject(BROKEN_CALCULATOR);
-});
-afterEach(async () => {
-  const complaints = await windows.closeAll();
-  project.remove();
-  expect(complaints).toEqual([]);
-});
+const world = usePages();
 
 interface Told {
   readonly event: string;
@@ -56,14 +35,14 @@ class Session {
   async send(command: string, payload: object): Promise<string> {
     const commandId = `C-${(this.#count += 1)}`;
     const body = { command, commandId, correlation: { sessionId: this.id }, payload };
-    const answer = await stack.http("POST", `/sessions/${this.id}/commands`, body, this.headers);
+    const answer = await world.stack.http("POST", `/sessions/${this.id}/commands`, body, this.headers);
     expect([answer.status, answer.body]).toEqual([202, answer.body]);
     return commandId;
   }
 
   async endOf(commandId: string): Promise<Told["payload"]> {
     for (;;) {
-      const { body } = await stack.http("GET", `/sessions/${this.id}/events`, undefined, this.headers);
+      const { body } = await world.stack.http("GET", `/sessions/${this.id}/events`, undefined, this.headers);
       const told = (body["events"] as Told[]).filter(
         ({ correlation }) => correlation.commandId === commandId,
       );
@@ -80,8 +59,8 @@ class Session {
 
 /** Ann's session with a commit, and her request to have it approved. */
 async function asked(): Promise<{ session: Session; request: string; repo: object }> {
-  const repo = { name: "app", path: project.path };
-  const opened = await stack.http("POST", "/sessions", { repo }, { authorization: `Bearer ${ANN}` });
+  const repo = { name: "app", path: world.project.path };
+  const opened = await world.stack.http("POST", "/sessions", { repo }, { authorization: `Bearer ${ANN}` });
   expect(opened.status).toBe(201);
   const session = new Session(String(opened.body["sessionId"]), String(opened.body["token"]));
   await session.done("CreateBranch", { repo, branchName: "topic" });
@@ -98,7 +77,7 @@ const asBen = { env: { ANTIPHON_TOKEN: BEN } };
 
 test("on the page it is approved by another person, and the session goes on", async () => {
   const { session, request } = await asked();
-  const page = await windows.of(stack.ready.gateway, BEN, { width: 360, height: 740 });
+  const page = await world.windows.of(world.stack.ready.gateway, BEN, { width: 360, height: 740 });
   await page.getByRole("link", { name: "Operations" }).click();
   await page.getByLabel("Id").fill(session.id);
   await page.getByRole("button", { name: "Open" }).click();
@@ -116,8 +95,8 @@ test("on the page it is approved by another person, and the session goes on", as
 
 test("on the page, work that has changed since can only be rejected", async () => {
   const { session, request, repo } = await asked();
-  const page = await windows.of(stack.ready.gateway, BEN);
-  await page.goto(`${stack.ready.gateway}/#/sessions/${session.id}`);
+  const page = await world.windows.of(world.stack.ready.gateway, BEN);
+  await page.goto(`${world.stack.ready.gateway}/#/sessions/${session.id}`);
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await session.done("ApplyPatch", { repo, patchContent: MORE });
   await page.getByText("has changed its work since").waitFor();
@@ -131,16 +110,19 @@ test("on the page, work that has changed since can only be rejected", async () =
 
 test("on the command line it is rejected with a reason, approved by another person, and never by its own", async () => {
   const { session, request } = await asked();
-  const own = await stack.antiphon(["approve", session.id], { env: { ANTIPHON_TOKEN: ANN } });
+  const own = await world.stack.antiphon(["approve", session.id], { env: { ANTIPHON_TOKEN: ANN } });
   expect([own.code, own.stderr]).toEqual([2, expect.stringContaining("ANT_APPROVAL_OWN")]);
-  const rejected = await stack.antiphon(["reject", session.id, "--reason", "not yet"], asBen);
+  const rejected = await world.stack.antiphon(["reject", session.id, "--reason", "not yet"], asBen);
   expect([rejected.code, rejected.stdout]).toEqual([0, `${request} of ${session.id} is rejected\n`]);
   expect(await session.endOf(request)).toMatchObject({ message: "rejected by ben: not yet" });
-  const none = await stack.antiphon(["approve", session.id], asBen);
+  const none = await world.stack.antiphon(["approve", session.id], asBen);
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ANT_SESSION_NOT_WAITING")]);
 
   const again = await session.send("RequestApproval", { reason: "now?", requiredActions: [] });
-  const approved = await stack.json<{ status: string }>(["approve", session.id, "--request", again], asBen);
+  const approved = await world.stack.json<{ status: string }>(
+    ["approve", session.id, "--request", again],
+    asBen,
+  );
   expect([approved.code, approved.document.status]).toEqual([0, "open"]);
   expect(await session.endOf(again)).toMatchObject({ outcome: "Success", message: "approved by ben" });
 });

@@ -14,19 +14,10 @@ import {
 } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  ANN,
-  BEN,
-  PEOPLE,
-  submit as submitFor,
-  untilStatus,
-  Windows,
-  type Asked,
-} from "./support/browser.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ANN, BEN, submit as submitFor, untilStatus, type Asked, usePages } from "./support/browser.ts";
 import { openWire } from "./support/cut-wire.ts";
-import { BROKEN_CALCULATOR, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { FIX } from "./support/project.ts";
 
 /** Keeps the duration of the page's longest task. */
 const WATCH_TASKS = `window.seen = { longest: 0 };
@@ -34,17 +25,13 @@ new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) window.seen.longest = Math.max(window.seen.longest, duration);
 }).observe({ type: "longtask" });`;
 
-let stack: Stack;
-let windows: Windows;
-let project: Project;
+const world = usePages();
 let bus: Bus;
 
 beforeAll(async () => {
-  stack = await startStack({ env: PEOPLE });
-  windows = await Windows.open();
   bus = await connectBus({
-    servers: stack.ready.nats,
-    user: readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk")),
+    servers: world.stack.ready.nats,
+    user: readNatsUser("admin", join(world.stack.stateDir, "nats-users/admin.nk")),
     name: "page test",
     log: createLogger("test", { level: "silent" }),
     trust: unsafeTrust,
@@ -52,37 +39,27 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await bus.close();
-  await windows.close();
-  await stack.stop();
-});
-beforeEach(() => {
-  project = makeProject(BROKEN_CALCULATOR);
-});
-afterEach(async () => {
-  const complaints = await windows.closeAll();
-  project.remove();
-  expect(complaints).toEqual([]);
 });
 
-const pageOf = (token: string): Promise<Page> => windows.of(stack.ready.gateway, token);
-const submit = (page: Page, asked: Asked): Promise<string> => submitFor(page, project, asked);
+const pageOf = (token: string): Promise<Page> => world.windows.of(world.stack.ready.gateway, token);
+const submit = (page: Page, asked: Asked): Promise<string> => submitFor(page, world.project, asked);
 
 test("a page that loses the network says so, and shows the rest of the run once it is back, each record once", async () => {
-  const wire = await openWire(stack.ready.gateway);
+  const wire = await openWire(world.stack.ready.gateway);
   try {
-    const ann = await windows.of(wire.url, ANN);
+    const ann = await world.windows.of(wire.url, ANN);
     const runId = await submit(ann, { approvals: 1 });
     await untilStatus(ann, "waiting for you");
     wire.cut();
     await ann.getByText("Connection lost").waitFor();
-    const decided = await stack.antiphon(["approve", runId], { env: { ANTIPHON_TOKEN: BEN } });
+    const decided = await world.stack.antiphon(["approve", runId], { env: { ANTIPHON_TOKEN: BEN } });
     expect(decided.code).toBe(0);
-    expect((await stack.antiphon(["wait", runId], { env: { ANTIPHON_TOKEN: BEN } })).code).toBe(0);
+    expect((await world.stack.antiphon(["wait", runId], { env: { ANTIPHON_TOKEN: BEN } })).code).toBe(0);
     await untilStatus(ann, "waiting for you"); // as it was when the network was lost
     wire.mend();
     await untilStatus(ann, "succeeded");
     await ann.getByRole("tab", { name: "records" }).click();
-    const { body } = await stack.http("GET", `/runs/${runId}/events`, undefined, {
+    const { body } = await world.stack.http("GET", `/runs/${runId}/events`, undefined, {
       authorization: `Bearer ${BEN}`,
       accept: "application/json",
     });
@@ -97,7 +74,7 @@ test("two people who decide at once make one decision, and both see it", async (
   const [ann, ben] = [await pageOf(ANN), await pageOf(BEN)];
   const runId = await submit(ann, { approvals: 1 });
   await untilStatus(ann, "waiting for you");
-  await ben.goto(`${stack.ready.gateway}/#/runs/${runId}`);
+  await ben.goto(`${world.stack.ready.gateway}/#/runs/${runId}`);
   await untilStatus(ben, "waiting for you");
   await Promise.all([
     ann.getByRole("button", { name: "Reject" }).click(),
@@ -105,10 +82,12 @@ test("two people who decide at once make one decision, and both see it", async (
   ]);
   for (const page of [ann, ben])
     await page.getByRole("button", { name: "Approve" }).waitFor({ state: "detached" });
-  const { body } = await stack.http("GET", `/runs/${runId}`, undefined, { authorization: `Bearer ${BEN}` });
+  const { body } = await world.stack.http("GET", `/runs/${runId}`, undefined, {
+    authorization: `Bearer ${BEN}`,
+  });
   await untilStatus(ann, body["status"] === "succeeded" ? "succeeded" : "failed");
   await untilStatus(ben, body["status"] === "succeeded" ? "succeeded" : "failed");
-  expect(project.landed(runId)).toHaveLength(body["status"] === "succeeded" ? 1 : 0);
+  expect(world.project.landed(runId)).toHaveLength(body["status"] === "succeeded" ? 1 : 0);
 });
 
 test("a decision about a change that is not the waiting one any more is refused by name, and nothing lands", async () => {
@@ -118,14 +97,14 @@ test("a decision about a change that is not the waiting one any more is refused 
   await ben.route(/\/runs\/[^/]+\/events$/, async (route) => {
     if (route.request().method() !== "POST") return route.continue();
     const { verdict: _, ...word } = route.request().postDataJSON() as Record<string, unknown>;
-    // What a page sends that was opened before the change was tried again.
+    // A page that was opened before the change was tried again sends the verdict of that time.
     await route.continue({ postData: JSON.stringify({ ...word, verdict: `sha256-${"A".repeat(43)}` }) });
   });
-  await ben.goto(`${stack.ready.gateway}/#/runs/${runId}`);
+  await ben.goto(`${world.stack.ready.gateway}/#/runs/${runId}`);
   await ben.getByRole("button", { name: "Approve" }).click();
   await ben.getByRole("alert").getByText("ANT_APPROVAL_STALE").waitFor();
   await untilStatus(ann, "waiting for you");
-  expect(project.landed(runId)).toEqual([]);
+  expect(world.project.landed(runId)).toEqual([]);
 });
 
 test("a dead letter is requeued with one press: its record is delivered again and the letter is gone", async () => {

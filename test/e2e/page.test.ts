@@ -5,52 +5,24 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  ANN,
-  BEN,
-  PEOPLE,
-  submit as submitFor,
-  untilStatus,
-  Windows,
-  type Asked,
-} from "./support/browser.ts";
-import { BROKEN_CALCULATOR, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { describe, expect, test } from "vitest";
+import { ANN, BEN, submit as submitFor, untilStatus, type Asked, usePages } from "./support/browser.ts";
+import { FIX } from "./support/project.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-let stack: Stack;
-let windows: Windows;
-let project: Project;
-
-beforeAll(async () => {
-  stack = await startStack({ env: PEOPLE });
-  windows = await Windows.open();
-});
-afterAll(async () => {
-  await windows.close();
-  await stack.stop();
-});
-beforeEach(() => {
-  project = makeProject(BROKEN_CALCULATOR);
-});
-afterEach(async () => {
-  const complaints = await windows.closeAll();
-  project.remove();
-  expect(complaints).toEqual([]);
-});
+const world = usePages();
 
 const pageOf = (token: string, viewport?: { width: number; height: number }): Promise<Page> =>
-  windows.of(stack.ready.gateway, token, viewport);
-const submit = (page: Page, asked: Asked): Promise<string> => submitFor(page, project, asked);
+  world.windows.of(world.stack.ready.gateway, token, viewport);
+const submit = (page: Page, asked: Asked): Promise<string> => submitFor(page, world.project, asked);
 
 describe("a person with the page", () => {
   test("submits an intent, sees it land, and reads its change, checks and verified signatures", async () => {
     const page = await pageOf(ANN);
     const runId = await submit(page, {});
     await untilStatus(page, "succeeded");
-    expect(project.landed(runId)).toHaveLength(1);
+    expect(world.project.landed(runId)).toHaveLength(1);
     await page.locator(".diff").first().waitFor();
     await page.getByRole("tab", { name: "checks" }).click();
     await page.getByText("exit 0").first().waitFor();
@@ -65,13 +37,13 @@ describe("a person with the page", () => {
     const [ann, ben] = [await pageOf(ANN), await pageOf(BEN, { width: 360, height: 740 })];
     const runId = await submit(ann, { approvals: 1 });
     await untilStatus(ann, "waiting for you");
-    expect(project.landed(runId)).toEqual([]);
+    expect(world.project.landed(runId)).toEqual([]);
     await ben.getByRole("button", { name: /wait.? for you/ }).click();
     await ben.getByText("Fix the broken add").first().click();
     await ben.getByRole("button", { name: "Approve" }).click();
     await untilStatus(ben, "succeeded");
     await untilStatus(ann, "succeeded");
-    expect(project.landed(runId)).toHaveLength(1);
+    expect(world.project.landed(runId)).toHaveLength(1);
     const width = await ben.evaluate("document.documentElement.scrollWidth");
     expect(width, "a phone of 360 px scrolls down only").toBeLessThanOrEqual(360);
   });
@@ -80,12 +52,12 @@ describe("a person with the page", () => {
     const [ann, ben] = [await pageOf(ANN), await pageOf(BEN)];
     const runId = await submit(ann, { approvals: 1 });
     await untilStatus(ann, "waiting for you");
-    await ben.goto(`${stack.ready.gateway}/#/runs/${runId}`);
+    await ben.goto(`${world.stack.ready.gateway}/#/runs/${runId}`);
     await ben.getByLabel(/^Reason/).fill("not in this release");
     await ben.getByRole("button", { name: "Reject" }).click();
     await untilStatus(ann, "failed");
     await ann.getByText("not in this release").first().waitFor();
-    expect(project.landed(runId)).toEqual([]);
+    expect(world.project.landed(runId)).toEqual([]);
   });
 
   test("is refused by name when she approves her own change", async () => {
@@ -94,12 +66,12 @@ describe("a person with the page", () => {
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("alert").innerText()).toMatch(/ANT_[A-Z_]+/);
-    expect(project.landed(runId)).toEqual([]);
+    expect(world.project.landed(runId)).toEqual([]);
   });
 
   test("with a wrong token sees nothing, and is asked again", async () => {
-    const page = await windows.blank();
-    await page.goto(stack.ready.gateway);
+    const page = await world.windows.blank();
+    await page.goto(world.stack.ready.gateway);
     await page.getByLabel(/^Token/).fill("not-a-token-of-this-deployment");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel(/^Token/).waitFor();
@@ -129,14 +101,15 @@ describe("untrusted text", () => {
 
 describe("the page itself", () => {
   test("loads nothing from elsewhere, and at most 150 kB before a run is opened", async () => {
-    const page = await windows.blank();
+    const page = await world.windows.blank();
     const bytes: number[] = [];
     page.on("response", (response) => {
-      if (!response.url().startsWith(stack.ready.gateway)) windows.complaints.push(response.url());
+      if (!response.url().startsWith(world.stack.ready.gateway))
+        world.windows.complaints.push(response.url());
       const length = response.headers()["content-length"];
       if (/\/(page\/.*)?$/.test(new URL(response.url()).pathname)) bytes.push(Number(length));
     });
-    await page.goto(stack.ready.gateway);
+    await page.goto(world.stack.ready.gateway);
     await page.getByLabel(/^Token/).waitFor();
     expect(bytes.length).toBeGreaterThanOrEqual(3);
     expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(150_000);

@@ -1,17 +1,7 @@
 // Decides about a `RequestApproval` of a session: the one that is named, or the only one that waits.
+import type { WaitingApproval } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
-
-export interface SessionRequest {
-  readonly commandId: string;
-  readonly reason: string;
-  readonly requiredActions: readonly string[];
-  readonly requestedBy: string | null;
-  readonly digest: string;
-  readonly branch: string | null;
-  readonly head: string | null;
-  readonly stale: boolean;
-}
 
 const SESSION_ID = /^ses_[a-z0-9]{1,32}$/;
 
@@ -22,8 +12,8 @@ export async function waitingRequest(
   gateway: Pick<GatewayClient, "get">,
   session: string,
   named: string | undefined,
-): Promise<SessionRequest> {
-  const { approvals } = await gateway.get<{ approvals: SessionRequest[] }>(`/sessions/${session}/approvals`);
+): Promise<WaitingApproval> {
+  const { approvals } = await gateway.get<{ approvals: WaitingApproval[] }>(`/sessions/${session}/approvals`);
   const found = named === undefined ? approvals : approvals.filter(({ commandId }) => commandId === named);
   const [one] = found;
   if (one === undefined) {

@@ -101,7 +101,7 @@ async function decide(
   context.screen.out(`watch it with: antiphon events ${id}`);
 }
 
-/** What was looked at goes with the decision, so one about older work is refused. */
+/** A decision names the state that the person saw, so that one about older work is refused. */
 async function decideInSession(
   context: CliContext,
   session: string,

@@ -60,7 +60,10 @@ export class LaunchedRun implements ProcessRun {
     stream.resume();
   }
 
-  /** What it wrote is heard first. One that never connected may still be about to: its connection was made before its end. */
+  /**
+   * Waits until its output was heard. A process connects before it ends, so a connection may be on its way although its end is
+   * known.
+   */
   finished(end: ProcessEnd): void {
     this.#end = end;
     if (this.#connected < READ_STREAMS) this.#arrival = setTimeout(() => this.#resolve(end), ARRIVES_MS);

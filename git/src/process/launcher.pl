@@ -1,4 +1,4 @@
-# Starts processes for a service. Whoever starts a process is copied first, and the larger it is the longer that takes: 5 ms
+# Starts processes for a service. A process is copied in order to start another one, which takes longer the larger it is: 5 ms
 # and more for a service of 100 MB, in which it does nothing else. This program is small. launcher.ts is the other side.
 #
 # Orders come on stdin: ten digits with the number of bytes, a newline, then fields that end with a NUL.

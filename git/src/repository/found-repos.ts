@@ -2,7 +2,7 @@
  * Remembers where repositories are, so that a run asks git once instead of at each of its steps (5 ms of process each).
  *
  * Git's answer is used again while every file that decided it is the same: the directories from the path up to the top of the
- * work tree, `.git`, the git directory, its `commondir`, `config`, `config.worktree` and `shallow`. A repository whose files
+ * work tree, `.git`, the git directory, its `HEAD`, `commondir`, `config`, `config.worktree` and `shallow`. A repository whose files
  * changed within the last seconds is asked for each time, because a second change could have the same time stamp. A file that
  * a config includes does not decide where a repository is.
  */
@@ -21,7 +21,7 @@ const RACY_MS = 2_000;
 const NOTHING = "-";
 
 export class FoundRepos {
-  /** By real path, the one that was asked for longest ago first. */
+  /** By real path, the one that git was asked for longest ago first. */
   readonly #known = new Map<string, Found>();
   readonly #now: () => number;
 
@@ -70,7 +70,7 @@ async function stampOf(path: string, { top, gitDir, commonDir }: Repo): Promise<
   };
 }
 
-/** What lies in a directory changes all the time; only which directory it is counts. */
+/** Of a directory its identity counts, not its entries, which change all the time. */
 async function stampOfFile(path: string): Promise<Stamp> {
   const found = await lstat(path, { bigint: true }).catch(() => null);
   if (found === null) return { text: NOTHING, newestMs: 0 };

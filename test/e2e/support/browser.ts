@@ -1,12 +1,42 @@
-/** The page in a real browser: a person's window, and what people do in it. What the page must never do is collected. */
+/** The page in a real browser: the windows of people and their usual actions. Errors of the page are collected. */
 import { chromium, type Browser, type Page } from "playwright-core";
-import type { Project } from "./project.ts";
-import { CHECK, FIX } from "./project.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./project.ts";
+import { startStack, type Stack } from "./stack.ts";
 
 export const [SHARED, ANN, BEN] = ["deployment-s3cret", "ann-s-own-s3cret", "ben-s-own-s3cret"] as const;
 export const PEOPLE = { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN}` } as const;
 /** A run on a busy machine. */
 const PATIENCE_MS = 60_000;
+
+/** The surroundings of a file of page tests; filled before each test. */
+export interface PageWorld {
+  stack: Stack;
+  windows: Windows;
+  project: Project;
+}
+
+/** A stack with two people and a browser for the file, and a project for each test, whose pages must not complain. */
+export function usePages(): PageWorld {
+  const world = {} as PageWorld;
+  beforeAll(async () => {
+    world.stack = await startStack({ env: PEOPLE });
+    world.windows = await Windows.open();
+  });
+  afterAll(async () => {
+    await world.windows.close();
+    await world.stack.stop();
+  });
+  beforeEach(() => {
+    world.project = makeProject(BROKEN_CALCULATOR);
+  });
+  afterEach(async () => {
+    const complaints = await world.windows.closeAll();
+    world.project.remove();
+    expect(complaints).toEqual([]);
+  });
+  return world;
+}
 
 export class Windows {
   readonly #browser: Browser;

@@ -1,4 +1,5 @@
 /** A session: what it has done, and its requests for approval, decided here. */
+import type { WaitingApproval } from "@antiphon/contracts";
 import { useState, type ReactElement } from "react";
 import { post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
@@ -17,22 +18,11 @@ interface Session {
   }[];
 }
 
-interface Request {
-  readonly commandId: string;
-  readonly reason: string;
-  readonly requiredActions: readonly string[];
-  readonly requestedBy: string | null;
-  readonly digest: string;
-  readonly branch: string | null;
-  readonly head: string | null;
-  readonly stale: boolean;
-}
-
 const EVERY_MS = 3_000;
 
 export default function SessionPage({ sessionId }: { readonly sessionId: string }): ReactElement {
   const session = usePolled<Session>(`/sessions/${sessionId}`, EVERY_MS);
-  const open = usePolled<{ approvals: Request[] }>(`/sessions/${sessionId}/approvals`, EVERY_MS);
+  const open = usePolled<{ approvals: WaitingApproval[] }>(`/sessions/${sessionId}/approvals`, EVERY_MS);
   const refusal = session.refusal ?? open.refusal;
   return (
     <>
@@ -73,7 +63,7 @@ export default function SessionPage({ sessionId }: { readonly sessionId: string 
 
 interface ApprovalProps {
   readonly sessionId: string;
-  readonly request: Request;
+  readonly request: WaitingApproval;
   readonly onDecided: () => void;
 }
 

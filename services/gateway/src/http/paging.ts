@@ -31,7 +31,7 @@ export function cursorText(list: ListName, at: object | number): string {
   return Buffer.from(JSON.stringify([list, at]), "utf8").toString("base64url");
 }
 
-/** What a cursor of this list says, unchecked; undefined: the first page. @throws AntiphonError ANT_CONTRACT_INVALID */
+/** The content of a cursor of this list, unchecked; undefined: the first page. @throws AntiphonError ANT_CONTRACT_INVALID */
 function cursorIn(list: ListName, { cursor }: PageQuery): unknown {
   if (cursor === undefined) return undefined;
   if (cursor === "" || cursor.length > CURSOR_CHARS || !/^[\w-]+$/.test(cursor)) throw foreign();

@@ -9,7 +9,13 @@
 //   gateway/G10 Because a push may rest on an approval, an approval counts only for the workspace and the policy that
 //     the person looked at, from a person who sent no command to the session, and is written once.
 import { AntiphonError, canonicalJson, digestOf, mayApprove, validate } from "@antiphon/contracts";
-import type { Command, SessionConfig, SessionDecision, SessionEntry } from "@antiphon/contracts";
+import type {
+  Command,
+  SessionConfig,
+  SessionDecision,
+  SessionEntry,
+  WaitingApproval,
+} from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
 import { completed, type Said } from "./said.ts";
 import { isWaiting, pendingCommands, workspaceIn } from "./session-log.ts";
@@ -17,19 +23,9 @@ import type { SessionRegister } from "./session-register.ts";
 
 type RequestApproval = Extract<Command, { command: "RequestApproval" }>;
 
-export interface OpenRequest {
-  readonly commandId: string;
+export interface OpenRequest extends WaitingApproval {
   /** Of the event that told the request. */
   readonly sequence: number;
-  readonly reason: string;
-  readonly requiredActions: readonly string[];
-  readonly requestedBy: string | null;
-  /** Names the workspace and the policy; a decision has to name it, too. */
-  readonly digest: string;
-  readonly branch: string | null;
-  readonly head: string | null;
-  /** The session has changed its workspace since. */
-  readonly stale: boolean;
 }
 
 interface Waiting extends OpenRequest {

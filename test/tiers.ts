@@ -14,6 +14,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
+  "test/e2e/documented-answers.test.ts",
   "test/e2e/mcp.test.ts",
   "test/e2e/models.test.ts",
   "test/e2e/metrics.test.ts",

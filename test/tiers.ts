@@ -131,6 +131,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-packs.test.ts",
+  "test/integration/agents/model-loop.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",
   "test/e2e/services.test.ts",

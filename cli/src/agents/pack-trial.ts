@@ -19,11 +19,19 @@ export async function runToEnd(context: CliContext, pack: AgentPack, repo: strin
   const runId = await startRun(gateway, trialOf(pack, repo), null);
   const { summary } = await follow(context, runId, { logs: false, jsonLines: false, quiet: true });
   const works = summary.status === "succeeded";
-  const program = programOf(pack.argv);
+  const program = triedOf(pack.argv).join(" ");
   return { works, runId, said: works ? `\`${program} --version\` runs in the sandbox` : summary.message };
 }
 
-/** A shell that prepares the agent and then becomes it says nothing about the agent, so the program after `exec` is tried. */
+/**
+ * The program without its options. A shell that prepares the agent and then becomes it says nothing about the agent, so the
+ * program after `exec` is tried; an interpreter says nothing without the pack's own file that it runs.
+ */
+function triedOf([first = "", option = "", script = ""]: readonly string[]): string[] {
+  if (option.startsWith("${files}/")) return [first, option];
+  return [programOf([first, option, script])];
+}
+
 function programOf([first = "", option, script = ""]: readonly string[]): string {
   if (first !== "sh" || option !== "-c") return first;
   const words = script.split(/\s/);
@@ -33,12 +41,12 @@ function programOf([first = "", option, script = ""]: readonly string[]): string
 
 /** Nothing is to be changed, and nothing can land. */
 export function trialOf(pack: AgentPack, repo: string): Intent {
-  const agent = packAgent(pack);
+  const agent = packAgent({ ...pack, argv: [...triedOf(pack.argv), "--version"], prompt: "stdin" });
   return {
     goal: `Try the agent pack ${pack.name}`,
     inputs: {
       repo,
-      agent: { ...agent, argv: [programOf(agent.argv), "--version"], prompt: "stdin" },
+      agent,
       checks: ["true"],
       workflow: "REVIEW",
       // A task of its own: the one that the Router would plan for a review has to deliver findings.

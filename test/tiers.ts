@@ -121,6 +121,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
+  "test/integration/gateway/policy-ways.test.ts",
 ];
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */

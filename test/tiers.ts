@@ -65,6 +65,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/git/git-roots.test.ts",
   "test/integration/git/git-round-trip-property.test.ts",
   "test/integration/git/git-round-trip.test.ts",
+  "test/integration/git/git-whole-index.test.ts",
   "test/integration/tools/load.test.ts",
   "test/integration/tools/cli-start.test.ts",
   "test/integration/tools/bundle-parts.test.ts",

@@ -121,6 +121,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
+  "test/integration/director/race-landing.test.ts",
 ];
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
@@ -132,6 +133,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/survival.test.ts",
   "test/e2e/agent-packs.test.ts",
   "test/integration/agents/model-loop.test.ts",
+  "test/e2e/race.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",
   "test/e2e/services.test.ts",

@@ -93,7 +93,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
 async function waits(context: CliContext, facts: RunFacts): Promise<boolean> {
   if (runView(facts).status !== "waiting_input") return false;
   const gateway = await context.gateway();
-  const { status } = await gateway.get<{ status: string }>(`/runs/${facts.runId}`);
+  const { status } = await gateway.get("/runs/{id}", { id: facts.runId });
   return status === "waiting_input";
 }
 

@@ -1,7 +1,7 @@
 // What the model calls of a run were charged: the sum over the reports of the egress gateway in its evidence.
 import type { EgressReport } from "@antiphon/contracts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
-import { filePath, type Bundle } from "./evidence-view.ts";
+import { filePath } from "./evidence-view.ts";
 
 const REPORT = "egress/summary.json";
 
@@ -14,7 +14,7 @@ export interface ModelCost {
 }
 
 export async function modelCost(gateway: GatewayClient, id: string): Promise<ModelCost> {
-  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${id}/evidence`);
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
   const attempts = bundles.filter(({ kind }) => kind === "attempt");
   const metered = attempts.filter(({ manifest }) => manifest.files.some(({ path }) => path === REPORT));
   const reports = await Promise.all(

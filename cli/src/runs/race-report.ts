@@ -1,4 +1,5 @@
 // Runs a race and prints how it ended.
+import type { PostBody } from "@antiphon/client";
 import type { Intent } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -10,7 +11,7 @@ export interface Race {
   readonly name: string;
   readonly goal: string;
   readonly intents: readonly { readonly agent: string; readonly intent: Intent }[];
-  readonly recording: unknown;
+  readonly recording: PostBody<"/recordings"> | null;
   readonly json: boolean;
 }
 

@@ -1,6 +1,7 @@
 // antiphon run --parallel <n>: several runs of one task at once, of which at most one lands. The name of the race is part of
 // each run, and the branch of that name decides it in git; canceling the others only saves what they would cost.
 import { randomBytes } from "node:crypto";
+import type { PostBody } from "@antiphon/client";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { Intent } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
@@ -65,7 +66,7 @@ export function raceName(): string {
 export async function race(
   context: CliContext,
   intents: readonly { readonly agent: string; readonly intent: Intent }[],
-  recording: unknown,
+  recording: PostBody<"/recordings"> | null,
 ): Promise<RaceEnd> {
   const gateway = await context.gateway();
   const racers: Racer[] = [];
@@ -107,10 +108,12 @@ async function lastOf(context: CliContext, end: FollowEnd | undefined): Promise<
 async function cancelAll(context: CliContext, racers: readonly Racer[], reason: string): Promise<void> {
   const gateway = await context.gateway();
   for (const { runId } of racers)
-    await gateway.post(`/runs/${runId}/events`, { event: "cancel", reason }).catch((error: unknown) => {
-      const failure = Failure.from(error);
-      if (failure.data.httpStatus !== 409) context.screen.failure(failure); // It has ended by itself.
-    });
+    await gateway
+      .post("/runs/{id}/events", { id: runId }, { event: "cancel", reason })
+      .catch((error: unknown) => {
+        const failure = Failure.from(error);
+        if (failure.data.httpStatus !== 409) context.screen.failure(failure); // It has ended by itself.
+      });
 }
 
 /** The attempt of a canceled run reports what it left after the run has ended. */

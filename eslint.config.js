@@ -90,6 +90,7 @@ export default tseslint.config(
   {
     files: [
       "contracts/src/**/*.ts",
+      "client/src/**/*.ts",
       "run/src/**/*.ts",
       "git/src/**/*.ts",
       "runtime/src/**/*.ts",

@@ -14,6 +14,7 @@ export const COMMIT: readonly string[] = [
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
   "test/e2e/main-job.test.ts",
+  "test/e2e/documented-answers.test.ts",
   "test/e2e/mcp.test.ts",
   "test/e2e/models.test.ts",
   "test/e2e/metrics.test.ts",
@@ -121,6 +122,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
+  "test/integration/director/race-landing.test.ts",
 ];
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
@@ -131,6 +133,8 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-packs.test.ts",
+  "test/integration/agents/model-loop.test.ts",
+  "test/e2e/race.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",
   "test/e2e/services.test.ts",

@@ -78,14 +78,16 @@ test.each([
   ["gemini", "model:generate"],
   ["opencode", "model:chat"],
   ["pi", "model:chat"],
+  ["model", "model:chat"],
+  ["model", "model:messages", "--model", "claude-sonnet-5-5", "--model-host", "api.anthropic.com"],
 ])(
-  "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands",
-  async (agent, rule) => {
+  "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands (%s)",
+  async (agent, rule, ...more) => {
     const repo = project();
     const { document } = await stack.json<Summary>(
       [
         ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
-        ...["--agent", agent, "--model-usd", "2"],
+        ...["--agent", agent, "--model-usd", "2", ...more],
       ],
       { timeoutMs: INSTALL_MS },
     );
@@ -101,14 +103,39 @@ test.each([
   INSTALL_MS,
 );
 
-test("a run whose budget is used up ends as ANT_EGRESS_BUDGET after one attempt", async () => {
-  const repo = project();
-  const { document } = await stack.json<Summary & { tasks: { attempts: number }[] }>([
-    ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
-    ...["--agent", "claude", "--model-usd", "0.01"],
-  ]);
-  expect(document).toMatchObject({ status: "failed", code: "ANT_EGRESS_BUDGET", tasks: [{ attempts: 1 }] });
-});
+test(
+  "the agent `model` goes by the task: its words are the proposal's summary, and a replay of it gives the same",
+  async () => {
+    const repo = project();
+    const { document } = await stack.json<Summary>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+        ...["--agent", "model", "--model-usd", "2", "--env", "MODEL_MAX_STEPS=9"],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "succeeded" });
+    const evidence = await stack.json(["evidence", "get", document.runId]);
+    expect(JSON.stringify(evidence.document)).toContain('"summary":"Done.\\n\\nran the agent model; ');
+    const heard = stub.heard.length;
+    const replayed = await stack.json<{ same: boolean }>(["replay", document.runId]);
+    expect(replayed.document).toMatchObject({ same: true });
+    expect(stub.heard).toHaveLength(heard);
+  },
+  INSTALL_MS,
+);
+
+test.each(["claude", "model"])(
+  "a run of %s whose budget is used up ends as ANT_EGRESS_BUDGET after one attempt",
+  async (agent) => {
+    const repo = project();
+    const { document } = await stack.json<Summary & { tasks: { attempts: number }[] }>([
+      ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+      ...["--agent", agent, "--model-usd", "0.01"],
+    ]);
+    expect(document).toMatchObject({ status: "failed", code: "ANT_EGRESS_BUDGET", tasks: [{ attempts: 1 }] });
+  },
+);
 
 test("a pack of one's own is a directory with an agent.yaml, and its own files do not land", async () => {
   const repo = project();
@@ -139,10 +166,10 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
   expect((await run("own")).document).toMatchObject({ status: "succeeded" });
 });
 
-test(
-  "a pack can be tried without a model",
-  async () => {
-    const words = ["agents", "test", "claude", "--repo", project().path];
+test.each(["claude", "model"])(
+  "the pack %s can be tried without a model",
+  async (pack) => {
+    const words = ["agents", "test", pack, "--repo", project().path];
     const { code, document } = await stack.json(words, { timeoutMs: INSTALL_MS });
     expect(document).toMatchObject({ works: true });
     expect(code).toBe(0);

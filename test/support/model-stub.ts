@@ -73,11 +73,22 @@ function events(response: ServerResponse, list: readonly Json[]): void {
   response.end();
 }
 
+/** The shell's name among the offered tools. */
+function shellOf({ tools }: Json): string {
+  const names = (tools as readonly { readonly name?: string }[]).map(({ name = "" }) => name);
+  return names.find((name) => name.toLowerCase() === "bash") ?? "Bash";
+}
+
 function messages(asked: Json, response: ServerResponse, wants: string | null): void {
   const block =
     wants === null
       ? { type: "text", text: "Done." }
-      : { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: wants, description: "edit" } };
+      : {
+          type: "tool_use",
+          id: "toolu_1",
+          name: shellOf(asked),
+          input: { command: wants, description: "edit" },
+        };
   const stop_reason = wants === null ? "end_turn" : "tool_use";
   const whole = {
     id: "msg_1",

@@ -18,3 +18,11 @@ it.each(["claude", "codex", "gemini", "opencode", "pi"])(
 it("asks the shell itself when its script becomes no program", () => {
   expect(argvOf(["sh", "-c", "fix-it; done-it"])).toEqual(["sh", "--version"]);
 });
+
+it("asks an interpreter with the pack's own file that it runs", () => {
+  expect(argvOf(["node", "${files}/own.mjs", "--fast"])).toEqual([
+    "node",
+    "/tmp/home/.agent/lib/own.mjs",
+    "--version",
+  ]);
+});

@@ -1,5 +1,5 @@
 // antiphon agents list|show|add|test: the agent packs that `antiphon run --agent` knows.
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import { placesOf } from "../agents/pack-places.ts";
 import { examples } from "../context.ts";
@@ -80,7 +80,7 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   if (json) return context.screen.json({ pack, agent });
   const out = (line: string): void => context.screen.out(line);
   out(`${pack.name}  ${pack.description ?? ""}`.trimEnd());
-  for (const command of agent.install) out(`  installed by  ${command}`);
+  for (const command of agent.install) out(`  installed by  ${shortly(command)}`);
   out(`  started as    ${agent.argv.join(" ")}`);
   out(`  is told by    ${pack.prompt === "stdin" ? "standard input" : "its last word"}`);
   if (pack.model !== undefined)
@@ -88,12 +88,20 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   for (const [variable, value] of Object.entries(agent.env)) out(`  sets          ${variable}=${value}`);
 }
 
+/** The content of a file of the pack says nothing to people. */
+function shortly(command: string): string {
+  return command.replace(/ echo [A-Za-z0-9+/=]{60,} /, " echo ... ");
+}
+
 async function add(context: CliContext, directory: string, json: boolean): Promise<void> {
   const { cpSync } = await import("node:fs");
-  const { readPack } = await import("../agents/packs.ts");
-  const pack = readPack(join(resolve(directory), "agent.yaml"));
+  const { completePack, readPack } = await import("../agents/packs.ts");
+  const from = resolve(directory);
+  const pack = readPack(join(from, "agent.yaml"));
+  completePack(join(from, "agent.yaml"));
   const to = join(placesOf(context).own, pack.name, "agent.yaml");
-  cpSync(join(resolve(directory), "agent.yaml"), to);
+  for (const name of ["agent.yaml", ...(pack.install?.files ?? [])])
+    cpSync(join(from, name), join(dirname(to), name));
   if (json) return context.screen.json({ name: pack.name, file: to });
   context.screen.out(`${pack.name} is kept; use it with: antiphon run "..." --agent ${pack.name}`);
 }

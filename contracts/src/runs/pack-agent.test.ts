@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { validate } from "../validation/validate.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
-import { isPinnedInstall, packAgent } from "./pack-agent.ts";
+import { fileCommand, isPinnedInstall, packAgent } from "./pack-agent.ts";
 
 const pack: AgentPack = {
   name: "a",
@@ -37,4 +37,20 @@ it("knows which installs read nothing of a work tree", () => {
   ])
     expect(isPinnedInstall(npm.replace("@x/a@1.2.3", word))).toBe(false);
   expect(isPinnedInstall(`${npm} && sh /workspace/x`)).toBe(false);
+});
+
+it("knows a file of the pack's own as an install that reads nothing of a work tree", () => {
+  const own = {
+    ...pack,
+    install: { commands: [fileCommand("a.mjs", "aGk=")] },
+    argv: ["node", "${files}/a.mjs"],
+  };
+  const agent = packAgent(own);
+  expect(agent.tools).toEqual(["base64", "gzip"]);
+  expect(agent.argv).toEqual(["node", "/tmp/home/.agent/lib/a.mjs"]);
+  expect(agent.install.map(isPinnedInstall)).toEqual([true]);
+  const [install = ""] = agent.install;
+  for (const other of ["aGk= | sh; echo x", "$(cat /workspace/x)", "aGk= > /tmp/x | cat"])
+    expect(isPinnedInstall(install.replace("aGk=", other))).toBe(false);
+  expect(isPinnedInstall(`${install} /workspace/x`)).toBe(false);
 });

@@ -17,13 +17,22 @@ const PLACE = `${SANDBOX_HOME}/.agent`;
 const AT_HOME = `mkdir -p ${PLACE} && cd ${PLACE} &&`;
 
 const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
+/** Where Node looks for the installed packages of a program. */
+const FILES = `${PLACE}/lib`;
+const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d > lib\/[A-Za-z0-9][\w.-]*$/;
 const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
 const PIP_PACKAGE = /^'[\w.-]+(\[[\w.,-]+\])?==\d[\w.+!-]*'$/;
 
+/** The command that writes one of the pack's own files. `content` is compressed, in base64. */
+export function fileCommand(name: string, content: string): string {
+  return `mkdir -p lib && echo ${content} | base64 -d | gzip -d > lib/${name}`;
+}
+
 export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pack"> {
   const filled = (text: string): string =>
     text
+      .replaceAll("${files}", FILES)
       .replaceAll("${model}", choice.model ?? pack.model?.name ?? "")
       .replaceAll("${model_host}", choice.modelHost ?? pack.model?.host ?? "");
   const { npm, pip, commands } = pack.install ?? {};
@@ -36,7 +45,11 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
       ...(pip === undefined ? [] : [`${PIP} ${pip.map(quoted).join(" ")}`]),
       ...(commands ?? []).map((command) => `${AT_HOME} ${command}`),
     ],
-    tools: [...(npm === undefined ? [] : ["npm"]), ...(pip === undefined ? [] : ["python3"])],
+    tools: [
+      ...(npm === undefined ? [] : ["npm"]),
+      ...(pip === undefined ? [] : ["python3"]),
+      ...(commands?.some((command) => FILE.test(command)) === true ? ["base64", "gzip"] : []),
+    ],
     path: [`${PLACE}/bin`, ...(pip === undefined ? [] : [`${PLACE}/python/bin`])],
     argv: pack.argv.map(filled),
     prompt: pack.prompt,
@@ -50,8 +63,9 @@ function quoted(requirement: string): string {
   return `'${requirement}'`;
 }
 
-/** True for a command that installs pinned packages of a registry and reads nothing of the work tree. */
+/** True for a command that installs pinned packages or writes a given file, and reads nothing of the work tree. */
 export function isPinnedInstall(command: string): boolean {
+  if (command.startsWith(`${AT_HOME} `) && FILE.test(command.slice(AT_HOME.length + 1))) return true;
   for (const [start, one] of [
     [NPM, NPM_PACKAGE],
     [PIP, PIP_PACKAGE],

@@ -29,6 +29,14 @@ export const PackInstall = closed(
         description: "Shell commands, for an agent that comes another way.",
       }),
     ),
+    files: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$" }), {
+        minItems: 1,
+        maxItems: 16,
+        description:
+          "Small files beside `agent.yaml`, its own programs: they are put into `${files}`, from where they find the packages of `npm`.",
+      }),
+    ),
   },
   {
     description:
@@ -56,7 +64,8 @@ export const AgentPack = closed(
     argv: Type.Array(line(8192, "A word of the command."), {
       minItems: 1,
       maxItems: 64,
-      description: "The command, run in the work tree. Exit code 0 says that it is done.",
+      description:
+        "The command, run in the work tree. Exit code 0 says that it is done. `${files}` is the directory of its own files.",
     }),
     prompt: oneOf(["stdin", "argument"], {
       description:

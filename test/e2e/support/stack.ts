@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { isAlive, knownProcess, type KnownProcess } from "../../support/known-process.ts";
+import { undocumented } from "../../support/documented-answer.ts";
 import { faultOfProblem } from "../../support/problem.ts";
 import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
 
@@ -104,7 +105,9 @@ export async function startStack(
       const text = await answer.text();
       const { status, headers: got } = answer;
       const parsed = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
-      const fault = faultOfProblem(status, got.get("content-type"), parsed);
+      const type = got.get("content-type") ?? undefined;
+      const fault =
+        faultOfProblem(status, type, parsed) ?? undocumented(method, path, { status, type, body: parsed });
       if (fault !== null) throw fault;
       return { status, headers: got, body: parsed };
     },

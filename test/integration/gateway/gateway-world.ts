@@ -14,6 +14,7 @@ import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-sett
 import { start } from "../../../services/gateway/src/wiring.ts";
 import { startNats } from "../../support/nats.ts";
 import type { NatsServer, NatsServerOptions } from "../../support/nats.ts";
+import { undocumented } from "../../support/documented-answer.ts";
 import { faultOfProblem } from "../../support/problem.ts";
 
 export interface Answer {
@@ -129,7 +130,12 @@ function send(url: string, method: string, path: string, { body, raw, headers = 
           const ms = performance.now() - began;
           const parsed = text.startsWith("{") ? (JSON.parse(text) as Record<string, unknown>) : {};
           const { statusCode: status = 0, headers: got } = response;
-          const fault = method !== "HEAD" ? faultOfProblem(status, got["content-type"], parsed) : null;
+          const type = got["content-type"];
+          const fault =
+            method === "HEAD"
+              ? null
+              : (faultOfProblem(status, type, parsed) ??
+                undocumented(method, path, { status, type, body: parsed }));
           if (fault !== null) return reject(fault);
           resolve({ status, headers: got, body: parsed, text, ms });
         });

@@ -5,7 +5,8 @@ import { openHttpServer } from "./http-server.ts";
 import { addRoutes } from "./routes.ts";
 import { SessionTokens } from "./session-tokens.ts";
 import type { RouteParts } from "./routes.ts";
-import { openApi, ROUTES } from "./openapi.ts";
+import { openApi } from "./openapi.ts";
+import { ROUTES } from "./route-table.ts";
 
 describe("the OpenAPI description", () => {
   it("lists every route the server has, and no other", () => {
@@ -48,6 +49,7 @@ describe("the OpenAPI description", () => {
       "/sessions/{id}/events",
       "/sessions/{id}/approvals",
       "/runs",
+      "/runs/{id}/events",
       "/runs/{id}/evidence",
       "/dead-letters",
     ]);

@@ -25,11 +25,16 @@ export interface WrittenLayer {
   readonly bytes: number;
 }
 
+/** Most entries are small, so they are hashed and written together. */
+const BLOCK_BYTES = 256 * 1024;
+
 export class LayerWriter {
   readonly #out: WriteStream;
   readonly #done: Promise<void>;
   readonly #bounds: LayerBounds;
   readonly #hash = createHash("sha256");
+  #block = Buffer.allocUnsafe(BLOCK_BYTES);
+  #held = 0;
   /** Files that a hard link may name. */
   readonly #files = new Set<string>();
   #bytes = 0;
@@ -62,7 +67,7 @@ export class LayerWriter {
         this.#write(entryHeader(kept));
       },
       data: (piece: Buffer): void => {
-        if (open !== null) this.#write(Buffer.from(piece));
+        if (open !== null) this.#write(piece);
       },
       end: (): void => {
         if (open !== null) this.#write(padding(open));
@@ -81,6 +86,7 @@ export class LayerWriter {
 
   async finish(): Promise<WrittenLayer> {
     this.#write(END_OF_TAR);
+    this.#flush();
     this.#out.end();
     await this.#done;
     return { sha256: this.#hash.digest("hex"), files: this.#files.size, bytes: this.#bytes };
@@ -91,10 +97,22 @@ export class LayerWriter {
     await this.#done.catch(() => undefined);
   }
 
+  /** Copies the bytes, which belong to the caller. */
   #write(bytes: Buffer): void {
-    if (bytes.length === 0) return;
     this.#bytes += bytes.length;
-    this.#hash.update(bytes);
-    this.#out.write(bytes);
+    for (let at = 0; at < bytes.length;) {
+      const copied = bytes.copy(this.#block, this.#held, at);
+      at += copied;
+      this.#held += copied;
+      if (this.#held === BLOCK_BYTES) this.#flush();
+    }
+  }
+
+  #flush(): void {
+    const block = this.#block.subarray(0, this.#held);
+    this.#hash.update(block);
+    this.#out.write(block);
+    this.#block = Buffer.allocUnsafe(BLOCK_BYTES);
+    this.#held = 0;
   }
 }

@@ -59,7 +59,7 @@ function block(type: string, { name, link, mode, size, mtimeS }: Facts): Buffer 
   link.copy(bytes, 157, 0, NAME_BYTES);
   bytes.write("ustar\u000000", 257, "latin1");
   let sum = 0;
-  for (const byte of bytes) sum += byte;
+  for (let i = 0; i < BLOCK; i += 1) sum += bytes[i] ?? 0; // an iterator takes several times as long
   bytes.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
   return bytes;
 }

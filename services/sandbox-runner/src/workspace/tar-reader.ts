@@ -191,7 +191,7 @@ function field(block: Buffer, at: number, length: number): Buffer {
 }
 
 function isAscii(bytes: Buffer): boolean {
-  for (const byte of bytes) if (byte > 0x7f) return false;
+  for (let i = 0; i < bytes.length; i += 1) if ((bytes[i] ?? 0) > 0x7f) return false;
   return true;
 }
 

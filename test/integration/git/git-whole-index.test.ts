@@ -266,7 +266,9 @@ describe("a patch", () => {
       Object.fromEntries(own.map((path) => [path, LINES.join("\n").replace("line 9", line)]));
     const repo = makeRepo({ files: all("line 9"), commits: [{ files: all("theirs") }] });
     const [first = ""] = repo.commits;
-    const ours = Object.entries(all("line 9")).map(([path, body]) => [path, body.replace("line 0", "ours")]);
+    const ours = Object.entries(all("line 9")).map(
+      ([path, body]) => [path, body.replace("line 0", "ours")] as const,
+    );
     const next = repo.commit("ours", Object.fromEntries(ours));
     const patch = repo.git("diff", "--full-index", first, next);
     const made = await applyPatch(repo.path, repo.commits[1] ?? "", `${patch}\n`, { threeWay: true });

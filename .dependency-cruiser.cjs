@@ -22,7 +22,10 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     rule("contracts-stand-alone", "contracts import nothing of ours", from("^contracts/src"), {
-      path: "^(run|git|runtime|services|cli)/",
+      path: "^(client|run|git|runtime|services|cli)/",
+    }),
+    rule("client-stands-on-contracts", "the client imports contracts only", from("^client/src"), {
+      path: "^(run|git|runtime|services|cli|web)/",
     }),
     rule("run-stands-on-contracts", "run imports contracts only", from("^run/src"), {
       path: "^(git|runtime|services|cli)/",

@@ -104,7 +104,7 @@ export default {
     },
     { files: pure, rules: pureRules },
     {
-      files: ["{contracts,run,git,runtime}/src/**/*.ts", "services/**/*.ts", "cli/**/*.ts"],
+      files: ["{contracts,client,run,git,runtime}/src/**/*.ts", "services/**/*.ts", "cli/**/*.ts"],
       rules: errors("house/environment", "house/subscription"),
     },
     {

@@ -43,7 +43,7 @@ export default defineConfig(({ mode }) => ({
           testTimeout: 20_000, // Ends a test that hangs. Some properties take two seconds on a quiet machine.
           sequence: { groupOrder: 0 },
           include: [
-            "{contracts,run,git,runtime,services,cli,web,scripts,setup}/**/*.test.ts",
+            "{contracts,client,run,git,runtime,services,cli,web,scripts,setup}/**/*.test.ts",
             "test/chaos/{checker/**/*,fault-script}.test.ts",
           ],
           exclude: ["**/node_modules/**"],

@@ -22,7 +22,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundlePage } from "../web/build.mjs";
 
-const SOURCE_ROOTS = ["contracts", "run", "git", "runtime", "services", "cli", "web"];
+const SOURCE_ROOTS = ["contracts", "client", "run", "git", "runtime", "services", "cli", "web"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
 const KEPT_BUILDS = 3;
 const LOCK_PATIENCE_MS = 60_000;

@@ -66,6 +66,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/git/git-roots.test.ts",
   "test/integration/git/git-round-trip-property.test.ts",
   "test/integration/git/git-round-trip.test.ts",
+  "test/integration/git/git-whole-index.test.ts",
   "test/integration/tools/load.test.ts",
   "test/integration/tools/cli-start.test.ts",
   "test/integration/tools/bundle-parts.test.ts",
@@ -121,6 +122,8 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
+  "test/integration/gateway/policy-ways.test.ts",
+  "test/integration/director/race-landing.test.ts",
 ];
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
@@ -132,6 +135,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/survival.test.ts",
   "test/e2e/agent-packs.test.ts",
   "test/integration/agents/model-loop.test.ts",
+  "test/e2e/race.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",
   "test/e2e/services.test.ts",

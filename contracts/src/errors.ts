@@ -142,6 +142,7 @@ const TABLE = {
   ANT_POLICY_THROTTLED: ["retry", 429, 4, "The caller has used up its calls for this period.", "Try again after the seconds in Retry-After. `limits` and `globalLimits` of the policies set the number of calls."],
   ANT_POLICY_UNKNOWN: ["terminal", 422, 2, "The deployment has no policy profile with this name.", "Use a profile named in the details, or ask for a new one in `config` of ANT_POLICIES."],
   ANT_PROJECT_FILE_EXISTS: ["terminal", 409, 2, "The repository has an antiphon.yaml already.", "`antiphon init --dry-run` prints what would be written, --force replaces the file."],
+  ANT_RACE_LOST: ["terminal", 409, 1, "Another run of the same race landed first, so this one lands nothing.", "Take the commit on the branch of the race. `antiphon diff <runId>` shows the change of this run, and `--patch <runId>` goes on from it."],
   ANT_RECORDING_NOT_FOUND: ["terminal", 404, 1, "There is no recorded session with this replay key.", "Record one first, or check goal, task id and seed."],
   ANT_REPLAY_NO_RECORD: ["terminal", 409, 2, "The attempt cannot be replayed: it has no evidence, or its model calls were not recorded.", "Replay an attempt that ended with a report, of a run without --no-record."],
   ANT_REPO_CONFIG_INVALID: ["terminal", 422, 2, "The repository's antiphon.yaml is not valid.", "Correct the line named in the details and commit; `antiphon validate antiphon.yaml` checks the file."],

@@ -73,7 +73,7 @@ export const STEPS = [
         ? [
             ...[program("depcruise"), "--config", ".dependency-cruiser.cjs"],
             ...["--cache", join(cache, "depcruise"), "--cache-strategy", "content"],
-            ...["contracts", "run", "git", "runtime", "services", "cli", "web/src", "test"],
+            ...["contracts", "client", "run", "git", "runtime", "services", "cli", "web/src", "test"],
           ]
         : null,
     accept: (output) => {

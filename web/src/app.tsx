@@ -55,7 +55,7 @@ function Guarded({
   readonly children: ReactElement;
   readonly onSignedIn: () => void;
 }): ReactElement | null {
-  const { data, refusal } = usePolled("/runs?limit=1", 15_000);
+  const { data, refusal } = usePolled("/runs", { limit: 1 }, 15_000);
   if (refusal?.needsToken === true) return <SignIn onSignedIn={onSignedIn} />;
   if (data === null && refusal === null) return null;
   return (

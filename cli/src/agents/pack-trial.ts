@@ -1,5 +1,4 @@
 // Tries an agent pack: a short run that installs it in a sandbox and asks its program for its version. It calls no model.
-import { randomUUID } from "node:crypto";
 import { packAgent } from "@antiphon/contracts/runs/pack-agent";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { Intent } from "@antiphon/contracts";
@@ -14,18 +13,10 @@ export interface PackTrial {
 export async function runToEnd(context: CliContext, pack: AgentPack, repo: string): Promise<PackTrial> {
   const { ensureGateway } = await import("../gateway/local-gateway.ts");
   const { follow } = await import("../runs/follow.ts");
+  const { startRun } = await import("../runs/start-run.ts");
   await ensureGateway(context);
   const gateway = await context.gateway();
-  const { intentId } = await gateway.postOnce<{ intentId: string }>(
-    "/intents",
-    trialOf(pack, repo),
-    randomUUID(),
-  );
-  const { runId } = await gateway.postOnce<{ runId: string }>(
-    `/intents/${intentId}/run`,
-    undefined,
-    randomUUID(),
-  );
+  const runId = await startRun(gateway, trialOf(pack, repo), null);
   const { summary } = await follow(context, runId, { logs: false, jsonLines: false, quiet: true });
   const works = summary.status === "succeeded";
   const program = triedOf(pack.argv).join(" ");

@@ -18,19 +18,15 @@ export async function checkInCleanRoom(context: CliContext, request: CheckReques
   const draw = (): void => context.screen.status(`in the clean room (${duration(Date.now() - began)})`);
   const timer = setInterval(draw, 200);
   try {
-    const answer = await gateway.post<CheckReport | Refused>("/checks", request, timeoutMs);
+    const answer = await gateway.post("/checks", {}, request, timeoutMs);
     if (!("error" in answer)) return answer;
+    // The status was sent before the check began (see the gateway's README).
     const { code, message, remedy, ...data } = answer.error;
     throw new Failure(code, message, { remedy, data });
   } finally {
     clearInterval(timer);
     context.screen.status(null);
   }
-}
-
-/** The status was sent before the check began (see the gateway's README). */
-interface Refused {
-  readonly error: { readonly code: string; readonly message: string; readonly remedy: string };
 }
 
 /**

@@ -8,13 +8,11 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
-import type { TaskContract } from "@antiphon/contracts";
 import { jsonSchemaOf } from "@antiphon/contracts/registry/json-schema";
 import { canonicalJson } from "@antiphon/contracts/wire/codec";
 import { layout } from "@antiphon/contracts/documents/layout";
 import { stringify } from "yaml";
 import { filePath } from "./evidence-view.ts";
-import type { Bundle } from "./evidence-view.ts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 
@@ -39,7 +37,7 @@ export async function exportEvidence(
     writeFileSync(target, content);
     written.push(path);
   };
-  const { bundles, contracts, router } = await gateway.get<EvidenceAnswer>(`/runs/${runId}/evidence`);
+  const { bundles, contracts, router } = await gateway.get("/runs/{id}/evidence", { id: runId });
   if (router !== null) write("router_contract.yaml", stringify(router));
   for (const contract of contracts) write(layout.taskContract(contract.id), stringify(contract));
   write(layout.taskSchema, `${JSON.stringify(jsonSchemaOf("TaskContract"), null, 2)}\n`);
@@ -59,12 +57,6 @@ export async function exportEvidence(
     }
   }
   return { runId, out: root, files: written };
-}
-
-interface EvidenceAnswer {
-  readonly bundles: readonly Bundle[];
-  readonly contracts: readonly TaskContract[];
-  readonly router: unknown;
 }
 
 function checkDigest(content: Buffer, digest: string, path: string, witness: string): void {

@@ -1,35 +1,22 @@
 // Shows evidence: the bundles of a run, or the bytes of one file.
-import type { EvidenceManifest } from "@antiphon/contracts";
+import { urlOf, type EvidenceBundle } from "@antiphon/client";
 import type { CliContext } from "../context.ts";
 import { nothingOf } from "./nothing-found.ts";
 import { firstLine, short } from "../runs/sentences.ts";
 import { bytes, duration } from "../screen/table.ts";
 
-export interface Bundle {
-  readonly taskId: string;
-  readonly epoch: number;
-  /** "attempt": written by the Associate. "verdict": written by the clean room. */
-  readonly kind: "attempt" | "verdict";
-  readonly key: string;
-  readonly digest: string;
-  readonly manifest: EvidenceManifest;
-}
-
-export function bundlePath(id: string, taskId: string, epoch: number | string, verdict: boolean): string {
-  const suffix = verdict ? "?kind=verdict" : "";
-  return `/runs/${id}/evidence/${encodeURIComponent(taskId)}/${encodeURIComponent(String(epoch))}${suffix}`;
-}
+/** "attempt": written by the Associate. "verdict": written by the clean room. */
+export type Bundle = EvidenceBundle;
 
 export function filePath(
   id: string,
-  taskId: string,
+  task: string,
   epoch: number | string,
-  file: string,
+  path: string,
   verdict: boolean,
 ): string {
-  const escaped = file.split("/").map(encodeURIComponent).join("/");
-  const [path = "", query] = bundlePath(id, taskId, epoch, verdict).split("?");
-  return `${path}/files/${escaped}${query === undefined ? "" : `?${query}`}`;
+  const at = { id, task, epoch, path, ...(verdict ? { kind: "verdict" } : {}) };
+  return urlOf("/runs/{id}/evidence/{task}/{epoch}/files/{path}", at);
 }
 
 export async function showFile(
@@ -51,7 +38,7 @@ export async function showBundles(
   { id, task, epoch, json }: { id: string; task: string | null; epoch: string | null; json: boolean },
 ): Promise<void> {
   const gateway = await context.gateway();
-  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${id}/evidence`);
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
   const chosen = bundles.filter(
     (bundle) =>
       (task === null || bundle.taskId.toLowerCase() === task.toLowerCase()) &&

@@ -1,5 +1,4 @@
 // Says why a run has no such evidence: it has no such task, it is still open, or it ended without any.
-import type { RunViewModel } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 
@@ -9,7 +8,7 @@ export async function nothingOf(
   task: string | null,
   what: string,
 ): Promise<Failure> {
-  const { status, steps } = await gateway.get<Pick<RunViewModel, "status" | "steps">>(`/runs/${id}`);
+  const { status, steps } = await gateway.get("/runs/{id}", { id });
   const ids = steps.map((step) => step.id);
   const isTask = task === null || ids.some((one) => one.toLowerCase() === task.toLowerCase());
   if (!isTask)

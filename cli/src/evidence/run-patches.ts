@@ -19,7 +19,7 @@ export async function patchesOf(
   id: string,
   task: string | null,
 ): Promise<RunPatch[]> {
-  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${id}/evidence`);
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
   const last = new Map<string, Bundle>();
   for (const bundle of bundles) {
     if (bundle.kind !== "attempt" || !bundle.manifest.files.some(({ path }) => path === PATCH)) continue;

@@ -41,11 +41,13 @@ const lost = (code: string): never => {
 
 test("a missing gateway, another program in its place and a refusal are distinguished, each with a remedy", async () => {
   const { client } = network(({ path }) => {
-    if (path === "/none") return lost("ECONNREFUSED");
-    return path === "/stranger" ? page(404, "<html>") : no(404, "ANT_RUN_NOT_FOUND");
+    if (path === "/journal") return lost("ECONNREFUSED");
+    return path === "/keys" ? page(404, "<html>") : no(404, "ANT_RUN_NOT_FOUND");
   });
   const failures = await Promise.all(
-    ["/none", "/stranger", "/runs/x"].map((path) => client.get(path).catch((error: unknown) => error)),
+    [client.get("/journal"), client.get("/keys"), client.get("/runs/{id}", { id: "x" })].map((asked) =>
+      asked.catch((error: unknown) => error),
+    ),
   );
   expect(failures).toMatchObject([
     { code: "ANT_GATEWAY_UNREACHABLE", data: { lost: false } },
@@ -62,7 +64,7 @@ test("a request that starts a run is sent again under the same key if its answer
     if (nth === 2) return lost("ECONNRESET");
     return nth === 3 ? no(503, "ANT_NATS_UNREACHABLE") : json(202, { runId: "run_a" });
   });
-  const started = client.postOnce("/intents/i/run", {}, "key-1");
+  const started = client.postOnce("/intents/{id}/run", { id: "i" }, undefined, "key-1");
   await vi.runAllTimersAsync();
   expect(await started).toEqual({ runId: "run_a" });
   expect(said.slice(1).map(({ key }) => key)).toEqual(["key-1", "key-1", "key-1"]);
@@ -71,7 +73,9 @@ test("a request that starts a run is sent again under the same key if its answer
 test("a request that was refused, or never reached a gateway, is not sent again", async () => {
   for (const answer of [() => no(422, "ANT_INTENT_INVALID"), () => lost("ECONNREFUSED")]) {
     const { said, client } = network(({ path }) => (path === "/sessions" ? session("short") : answer()));
-    await expect(client.postOnce("/intents/i/run", {}, "key-1")).rejects.toHaveProperty("code");
+    await expect(
+      client.postOnce("/intents/{id}/run", { id: "i" }, undefined, "key-1"),
+    ).rejects.toHaveProperty("code");
     expect(said).toHaveLength(2);
   }
 });
@@ -96,18 +100,18 @@ test("a POST carries the token of a session, which is opened once and again afte
   let sessions = 0;
   const { said, client } = network(({ path, bearer, method }) => {
     if (path === "/sessions") return session(`short-${(sessions += 1)}`);
-    const isOld = method === "POST" && bearer === "Bearer short-1" && path === "/third";
+    const isOld = method === "POST" && bearer === "Bearer short-1" && path === "/runs/third/retry";
     return isOld ? no(401, "ANT_SESSION_EXPIRED") : json(200, {});
   });
-  await client.get("/read");
-  for (const path of ["/first", "/second", "/third"]) await client.post(path, {});
+  await client.get("/keys");
+  for (const id of ["first", "second", "third"]) await client.post("/runs/{id}/retry", { id }, undefined);
   expect(said.map(({ path, bearer }) => `${path} ${bearer}`)).toEqual([
-    "/read Bearer deployment",
+    "/keys Bearer deployment",
     "/sessions Bearer deployment",
-    "/first Bearer short-1",
-    "/second Bearer short-1",
-    "/third Bearer short-1",
+    "/runs/first/retry Bearer short-1",
+    "/runs/second/retry Bearer short-1",
+    "/runs/third/retry Bearer short-1",
     "/sessions Bearer deployment",
-    "/third Bearer short-2",
+    "/runs/third/retry Bearer short-2",
   ]);
 });

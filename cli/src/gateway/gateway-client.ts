@@ -3,7 +3,17 @@
 // Every failure has a code and a remedy. GET requests are retried. A request that starts a run carries an
 // Idempotency-Key, so it is retried too when its answer is lost. Any other POST is sent once. Every POST carries the
 // token of a short-lived session; that token stays in this process.
-import type { JournalRecord } from "@antiphon/contracts";
+import { urlOf } from "@antiphon/client";
+import type {
+  GetAnswer,
+  GetPath,
+  ParamsOf,
+  PostAnswer,
+  PostBody,
+  PostParams,
+  PostPath,
+  RunRecord,
+} from "@antiphon/client";
 import { authorization } from "../config.ts";
 import { Failure } from "../failure.ts";
 import { refusal, stranger, unreachable } from "./gateway-refusal.ts";
@@ -11,8 +21,7 @@ import { http } from "./http-exchange.ts";
 import type { Answer, HttpPort } from "./http-exchange.ts";
 import { SseParser } from "./sse-parser.ts";
 
-/** A journal record as the gateway sends it over HTTP. */
-export type RunRecord = JournalRecord & { seq: number; digest: string; at: string; signature?: string };
+export type { RunRecord } from "@antiphon/client";
 export interface LiveOutput {
   readonly taskId: string | null;
   readonly stream: string;
@@ -42,12 +51,13 @@ export class GatewayClient {
     this.#http = port;
   }
 
-  async get<T>(path: string): Promise<T> {
-    return jsonOf(await this.#read(path)) as T;
+  async get<P extends GetPath>(path: P, ...params: ParamsOf<P>): Promise<GetAnswer<P>> {
+    return jsonOf(await this.#read(urlOf(path, ...params)));
   }
 
-  async bytes(path: string): Promise<Buffer> {
-    return (await this.#read(path)).body;
+  /** `url`: of a file, below the gateway's address. */
+  async bytes(url: string): Promise<Buffer> {
+    return (await this.#read(url)).body;
   }
 
   /** Retries while the gateway may only be restarting. */
@@ -70,17 +80,27 @@ export class GatewayClient {
   }
 
   /** `timeoutMs`: for a request that takes minutes. */
-  async post<T>(path: string, body: unknown, timeoutMs = REQUEST_TIMEOUT_MS): Promise<T> {
-    return jsonOf(await this.#send(path, body, {}, timeoutMs)) as T;
+  async post<P extends PostPath>(
+    path: P,
+    params: PostParams<P>,
+    body: PostBody<P>,
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<PostAnswer<P>> {
+    return jsonOf(await this.#send(urlOf(path, params), body, {}, timeoutMs)) as PostAnswer<P>;
   }
 
   /** Sent at most four times, again after a lost answer or a 503. */
-  async postOnce<T>(path: string, body: unknown, key: string): Promise<T> {
+  async postOnce<P extends PostPath>(
+    path: P,
+    params: PostParams<P>,
+    body: PostBody<P>,
+    key: string,
+  ): Promise<PostAnswer<P>> {
     const answer = await again(
-      () => this.#send(path, body, { "idempotency-key": key }),
+      () => this.#send(urlOf(path, params), body, { "idempotency-key": key }),
       ({ data }) => data.lost === true || data.away === true || data.httpStatus === 503,
     );
-    return jsonOf(answer) as T;
+    return jsonOf(answer) as PostAnswer<P>;
   }
 
   async #send(
@@ -162,8 +182,8 @@ export class GatewayClient {
     const silence = new AbortController();
     let timer = setTimeout(() => silence.abort(), SILENCE_MS);
     try {
-      const asked = { none: "", progress: "?logs=progress", all: "?logs=1" }[logs];
-      const url = `${this.url}/runs/${runId}/events${asked}`;
+      const asked = { none: undefined, progress: "progress", all: "1" }[logs];
+      const url = this.url + urlOf("/runs/{id}/events", { id: runId, logs: asked });
       const headers = {
         accept: "text/event-stream",
         "last-event-id": String(afterSeq),

@@ -2,11 +2,12 @@
 // statements about them: digests, causes, seals and signatures are computed here, from the bytes. If the gateway
 // withholds a record, the records that name it reveal the gap. A sequence below the journal's last one that belongs to
 // no run is reported too.
-import type { DirectorKey, JournalOverview, JournalPartition, RunMaterial } from "@antiphon/contracts";
+import type { JournalPartition, RunMaterial } from "@antiphon/contracts";
 import { journalFault, type JournalFault } from "@antiphon/run/audit/journal-fault";
 import { proveRun, type RunProof, type Trust } from "@antiphon/run/audit/run-proof";
 import { trustIn } from "@antiphon/contracts/stored/signature";
 import { partitionOf } from "@antiphon/contracts/topology/subjects";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { SequenceSet } from "./sequence-set.ts";
 
 export interface JournalReport {
@@ -21,9 +22,7 @@ export interface JournalReport {
 }
 
 /** The part of the gateway's client that the check needs. */
-interface Source {
-  get<T>(path: string): Promise<T>;
-}
+type Source = Pick<GatewayClient, "get">;
 
 /** Runs read at the same time. */
 const AT_ONCE = 8;
@@ -43,7 +42,7 @@ export interface CheckedJournal {
 }
 
 export async function checkJournal(gateway: Source, request: CheckRequest): Promise<CheckedJournal> {
-  const overview = await gateway.get<JournalOverview>("/journal");
+  const overview = await gateway.get("/journal");
   const trust = await trustOf(gateway, request.trusted, overview.partitions.length);
   const runs = request.runId === null ? [...overview.runs, ...overview.onlyViewed] : [request.runId];
   const seen = overview.partitions.map(() => new SequenceSet());
@@ -86,16 +85,16 @@ function badView(runId: string): string {
 }
 
 async function trustOf(gateway: Source, trusted: readonly string[], partitions: number): Promise<Trust> {
-  const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
+  const { keys } = await gateway.get("/keys");
   const believed = trusted.length === 0 ? keys : keys.filter(({ kid }) => trusted.includes(kid));
   return { doubt: trustIn(believed), partitions };
 }
 
 /** All pages of a run. */
 async function material(gateway: Source, runId: string): Promise<RunMaterial> {
-  let all = await gateway.get<RunMaterial>(`/runs/${runId}/journal`);
+  let all = await gateway.get("/runs/{id}/journal", { id: runId });
   while (all.next !== null) {
-    const more = await gateway.get<RunMaterial>(`/runs/${runId}/journal?after=${all.next}`);
+    const more = await gateway.get("/runs/{id}/journal", { id: runId, after: all.next });
     all = { ...more, records: [...all.records, ...more.records] };
   }
   return all;

@@ -1,6 +1,7 @@
 import type { RebuiltRun } from "@antiphon/contracts";
 import { journalFault, type FaultKind, type JournalFault } from "@antiphon/run/audit/journal-fault";
 import { expect, test } from "vitest";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { Failure } from "../failure.ts";
 import type { CheckedJournal } from "./journal-check.ts";
 import { rebuildRuns } from "./journal-rebuild.ts";
@@ -27,17 +28,14 @@ function checked(runIds: readonly string[], faults: readonly JournalFault[] = []
 /** A gateway that answers each rebuild as configured, and remembers the requested runs. */
 function gatewayOf(answers: Readonly<Record<string, Failure | Partial<RebuiltRun>>> = {}) {
   const asked: string[] = [];
-  return {
-    asked,
-    async post<T>(path: string): Promise<T> {
-      const [, runId = ""] = /^\/runs\/(.+)\/rebuild$/.exec(path) ?? [];
-      asked.push(runId);
-      const answer = answers[runId];
-      await Promise.resolve();
-      if (answer instanceof Failure) throw answer;
-      return { runId, written: [], restored: [], goesOn: false, ...answer } as T;
-    },
+  const post = async (path: "/runs/{id}/rebuild", { id: runId }: { id: string }): Promise<unknown> => {
+    asked.push(runId);
+    const answer = answers[runId];
+    await Promise.resolve();
+    if (answer instanceof Failure) throw answer;
+    return { runId, written: [], restored: [], goesOn: false, ...answer };
   };
+  return { asked, post: post as GatewayClient["post"] };
 }
 
 const quiet = (): void => undefined;

@@ -5,6 +5,7 @@
 import type { RebuiltRun } from "@antiphon/contracts";
 import type { JournalFault } from "@antiphon/run/audit/journal-fault";
 import { Failure } from "../failure.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import type { CheckedJournal } from "./journal-check.ts";
 
 export interface RebuildReport {
@@ -16,9 +17,7 @@ export interface RebuildReport {
   readonly restored: number;
 }
 
-interface Target {
-  post<T>(path: string, body: unknown): Promise<T>;
-}
+type Target = Pick<GatewayClient, "post">;
 
 /** Runs rebuilt at the same time. */
 const AT_ONCE = 8;
@@ -45,7 +44,7 @@ export async function rebuildRuns(
       return;
     }
     try {
-      rebuilt.push(await gateway.post<RebuiltRun>(`/runs/${runId}/rebuild`, undefined));
+      rebuilt.push(await gateway.post("/runs/{id}/rebuild", { id: runId }, undefined));
     } catch (error) {
       const { code, message } = Failure.from(error);
       if (NOBODY.has(code)) throw error;

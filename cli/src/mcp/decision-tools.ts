@@ -24,7 +24,7 @@ export const addAnswerQuestion: AddTool = (server, context) => {
     described,
     answering(async ({ run, answers, task }) => {
       const body = { event: "answer", answers, ...(task === undefined ? {} : { task }) };
-      return (await context.gateway()).post<Record<string, unknown>>(`/runs/${run}/events`, body);
+      return (await context.gateway()).post("/runs/{id}/events", { id: run }, body);
     }),
   );
 };
@@ -55,13 +55,17 @@ export const addDecide: AddTool = (server, context) => {
         throw usage("changes needs a reason", "say what to change: it is the feedback for the next attempt");
       const gateway = await context.gateway();
       const seen = verdict ?? (await pendingChange(gateway, run, task))?.verdict;
-      return gateway.post<Record<string, unknown>>(`/runs/${run}/events`, {
-        event: "approval",
-        choice: decision,
-        ...(reason === undefined ? {} : { reason }),
-        ...(task === undefined ? {} : { task }),
-        ...(seen === undefined ? {} : { verdict: seen }),
-      });
+      return gateway.post(
+        "/runs/{id}/events",
+        { id: run },
+        {
+          event: "approval",
+          choice: decision,
+          ...(reason === undefined ? {} : { reason }),
+          ...(task === undefined ? {} : { task }),
+          ...(seen === undefined ? {} : { verdict: seen }),
+        },
+      );
     }),
   );
 };

@@ -87,6 +87,6 @@ export const addGetEvidence: AddTool = (server, context) => {
 
 async function bundlesOf(context: ToolContext, run: string, task: string | undefined): Promise<Bundle[]> {
   const gateway = await context.gateway();
-  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${run}/evidence`);
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id: run });
   return bundles.filter(({ taskId }) => task === undefined || taskId.toLowerCase() === task.toLowerCase());
 }

@@ -133,7 +133,7 @@ export const addCancelRun: AddTool = (server, context) => {
     "cancel_run",
     described,
     answering(async ({ run, reason }, signal) => {
-      await (await context.gateway()).post(`/runs/${run}/events`, { event: "cancel", reason });
+      await (await context.gateway()).post("/runs/{id}/events", { id: run }, { event: "cancel", reason });
       return forSeconds(STOP_S, signal, (until) =>
         watchRun(context, run, { signal: until, onLine: () => undefined, untilEnd: true }),
       );

@@ -30,7 +30,7 @@ export async function watchRun(
     for (const { task, text } of narrate(event.record)) onLine(`${task ?? "run"}: ${text}`);
     // The records so far may be of an earlier question, so the gateway is asked for the state of now.
     if (!untilEnd && runView(facts).status === "waiting_input") {
-      const { status } = await gateway.get<{ status: string }>(`/runs/${runId}`);
+      const { status } = await gateway.get("/runs/{id}", { id: runId });
       if (status === "waiting_input") break;
     }
   }

@@ -5,9 +5,8 @@ import { readPlanText } from "@antiphon/contracts/plans/plan-text";
 import type { TaskGraph } from "@antiphon/contracts/plans/read-plan";
 import { reviewSentence } from "@antiphon/contracts/reviews/review";
 import { filePath } from "../evidence/evidence-view.ts";
-import type { Bundle } from "../evidence/evidence-view.ts";
 import { Failure } from "../failure.ts";
-import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { RunSummary } from "./summary.ts";
 
@@ -78,14 +77,14 @@ export async function planOf(
     throw new Failure("ANT_EVIDENCE_NOT_FOUND", `${runId} has no plan`, {
       remedy: `\`antiphon get ${runId}\` shows the state of the run; only a PLAN run that succeeded has a plan`,
     });
-  const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${runId}/events`);
+  const { records } = await gateway.get("/runs/{id}/events", { id: runId });
   const intent = records.find((record) => record.type === "intent");
   return { text, goal: intent?.type === "intent" ? intent.body.intent.goal : null };
 }
 
 /** The text of a file of the newest verdict that passed and has it; null: none does. */
 async function verdictFile(gateway: GatewayClient, runId: string, path: string): Promise<string | null> {
-  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${runId}/evidence`);
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id: runId });
   for (const { kind, manifest, taskId, epoch } of bundles.toReversed()) {
     const file = manifest.files.find((one) => one.path === path);
     if (kind !== "verdict" || manifest.decision !== "PASS" || file === undefined) continue;

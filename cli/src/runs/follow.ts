@@ -20,6 +20,8 @@ export interface FollowOptions {
   readonly jsonLines: boolean;
   /** Print nothing of the run before its end. */
   readonly quiet: boolean;
+  /** No status line either: several runs are followed at once. Default: false. */
+  readonly still?: boolean;
 }
 
 export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: RunSummary };
@@ -41,7 +43,8 @@ export async function follow(context: CliContext, runId: string, options: Follow
   const onInterrupt = (): void => abort.abort();
   process.once("SIGINT", onInterrupt);
   let progress: LiveOutput | null = null;
-  const spinner = startSpinner(context, () => doingNow(last, progress));
+  const isStill = options.still === true;
+  const spinner = startSpinner(context, isStill, () => doingNow(last, progress));
   const logs = options.logs ? "all" : options.quiet ? "none" : "progress";
   const isPlain = !context.screen.live && !options.quiet && !options.logs;
   let quiet = { since: performance.now(), mostMs: QUIET_MS.first };
@@ -90,7 +93,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
 async function waits(context: CliContext, facts: RunFacts): Promise<boolean> {
   if (runView(facts).status !== "waiting_input") return false;
   const gateway = await context.gateway();
-  const { status } = await gateway.get<{ status: string }>(`/runs/${facts.runId}`);
+  const { status } = await gateway.get("/runs/{id}", { id: facts.runId });
   return status === "waiting_input";
 }
 
@@ -128,8 +131,8 @@ function showOutput({ screen }: CliContext, taskId: string | null, text: string)
     screen.out(screen.colours.dim(`         │ ${(taskId ?? "run").toUpperCase().padEnd(6)} ${line}`));
 }
 
-function startSpinner(context: CliContext, words: () => string): { stop: () => void } {
-  if (!context.screen.live) return { stop: () => undefined };
+function startSpinner(context: CliContext, isStill: boolean, words: () => string): { stop: () => void } {
+  if (!context.screen.live || isStill) return { stop: () => undefined };
   const began = Date.now();
   let frame = 0;
   const timer = setInterval(() => {

@@ -1,6 +1,5 @@
 // The change of a run that waits for people. A decision names its verdict, so that one that replaces it is not decided by
 // mistake.
-import type { RunViewModel } from "@antiphon/contracts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 
 export interface PendingChange {
@@ -16,7 +15,7 @@ export async function pendingChange(
   runId: string,
   task: string | undefined,
 ): Promise<PendingChange | null> {
-  const { steps } = await gateway.get<RunViewModel>(`/runs/${runId}`);
+  const { steps } = await gateway.get("/runs/{id}", { id: runId });
   const pending = steps.filter(
     (step) =>
       step.approval?.state === "pending" &&

@@ -1,6 +1,6 @@
 // The summary of a run as its records tell it now. Decisions are verified first (decisions.ts).
 import { factsOf } from "@antiphon/run/facts/facts-fold";
-import type { GatewayClient, RunRecord } from "../gateway/gateway-client.ts";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { openDecisions } from "./decisions.ts";
 import { summarize, type RunSummary } from "./summary.ts";
 
@@ -10,7 +10,7 @@ export async function readSummary(
   trusted: readonly string[],
   runId: string,
 ): Promise<RunSummary> {
-  const { records } = await gateway.get<{ records: RunRecord[] }>(`/runs/${runId}/events`);
+  const { records } = await gateway.get("/runs/{id}/events", { id: runId });
   const decisions = openDecisions(gateway, trusted);
   for (const record of records) await decisions.check(record);
   return summarize(factsOf(records), decisions.words, Date.now());

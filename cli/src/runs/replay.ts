@@ -1,5 +1,5 @@
 // The attempts of a run that can be replayed, and the replay of one.
-import type { ReplayReport, StoredRecord } from "@antiphon/contracts";
+import type { ReplayReport } from "@antiphon/contracts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import type { Colours } from "../screen/colours.ts";
@@ -15,7 +15,7 @@ const WAIT_MS = 11 * 60_000;
 
 /** The attempts that ended with a report, oldest first. Throws ANT_REPLAY_NO_RECORD if there is none. */
 export async function attemptsOf(gateway: GatewayClient, runId: string): Promise<AttemptName[]> {
-  const { records } = await gateway.get<{ records: StoredRecord[] }>(`/runs/${runId}/events`);
+  const { records } = await gateway.get("/runs/{id}/events", { id: runId });
   const attempts = records.flatMap((record): AttemptName[] => {
     if (record.type !== "result" || record.body.kind !== "reported") return [];
     const dispatch = records.find(
@@ -51,19 +51,11 @@ export async function replayed(
   { task, epoch, budgetS }: AttemptName,
 ): Promise<ReplayReport> {
   const timeoutMs = budgetS * 1000 + WAIT_MS;
-  const answer = await gateway.post<ReplayReport | Refused>(
-    `/runs/${runId}/replay`,
-    { task, epoch },
-    timeoutMs,
-  );
+  const answer = await gateway.post("/runs/{id}/replay", { id: runId }, { task, epoch }, timeoutMs);
   if (!("error" in answer)) return answer;
+  // The status was sent before the replay began (see the gateway's README).
   const { code, message, remedy, ...data } = answer.error;
   throw new Failure(code, message, { remedy, data });
-}
-
-/** The status was sent before the replay began (see the gateway's README). */
-interface Refused {
-  readonly error: { readonly code: string; readonly message: string; readonly remedy: string };
 }
 
 export function replayLine(report: ReplayReport, c: Colours): string {

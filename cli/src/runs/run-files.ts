@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { AGENTS } from "@antiphon/contracts/runs/agents";
+import type { PostBody } from "@antiphon/client";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { PackPlaces } from "../agents/pack-places.ts";
@@ -13,9 +14,10 @@ export async function loadFiles(
   flags: RunFlags,
   places: PackPlaces | null = null,
   fromRun: Patch | null = null,
-): Promise<Omit<RunFiles, "plan"> & { readonly recording: unknown }> {
-  const recording = flags.recording === undefined ? null : readJson(flags.recording);
-  const seed = (recording as { input?: { seed?: unknown } } | null)?.input?.seed;
+): Promise<Omit<RunFiles, "plan"> & { readonly recording: PostBody<"/recordings"> | null }> {
+  const given = flags.recording === undefined ? null : readJson(flags.recording);
+  const seed = (given as { input?: { seed?: unknown } } | null)?.input?.seed;
+  const recording = given as PostBody<"/recordings"> | null; // The gateway judges what the file holds.
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
     packs: await packsNamed(flags.agent, places),

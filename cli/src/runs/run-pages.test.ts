@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { urlOf } from "@antiphon/client";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import type { RunLine } from "./run-lines.ts";
 import { listRuns } from "./run-pages.ts";
 
@@ -11,14 +13,13 @@ const RUNS = Array.from({ length: 2_500 }, (_, at) => ({
 /** A gateway with these runs, and what it was asked. */
 function gateway() {
   const asked: string[] = [];
-  const get = (path: string): Promise<never> => {
-    asked.push(path);
-    const query = new URLSearchParams(path.split("?")[1]);
-    const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit"))];
+  const get = (...[path, params]: ["/runs", { cursor?: string; limit: number }]): Promise<unknown> => {
+    asked.push(urlOf(path, params));
+    const [from, { limit }] = [Number(params.cursor ?? 0), params];
     const next = from + limit >= RUNS.length ? null : String(from + limit);
-    return Promise.resolve({ runs: RUNS.slice(from, from + limit), next } as never);
+    return Promise.resolve({ runs: RUNS.slice(from, from + limit), next });
   };
-  return { asked, get };
+  return { asked, get: get as GatewayClient["get"] };
 }
 
 test("a short list costs one small request", async () => {

@@ -1,4 +1,5 @@
 // Reads the list of runs page by page.
+import type { RunPage } from "@antiphon/client";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { matches, type RunFilter, type RunLine } from "./run-lines.ts";
 
@@ -19,12 +20,13 @@ export async function* runPages(
   first = PAGE,
 ): AsyncGenerator<readonly RunLine[], void> {
   let limit = Math.min(first, PAGE);
-  for (let cursor: string | null = ""; cursor !== null; limit = PAGE) {
-    const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const page: { runs: RunLine[]; next?: string | null } = await gateway.get(`/runs?limit=${limit}${from}`);
+  let cursor: string | undefined;
+  do {
+    const page: RunPage = await gateway.get("/runs", { limit, cursor });
     yield page.runs;
-    cursor = page.next ?? null;
-  }
+    cursor = page.next ?? undefined; // A gateway of an older version names no next page.
+    limit = PAGE;
+  } while (cursor !== undefined);
 }
 
 /** The newest runs that match, up to `limit` of them; Infinity: all. */

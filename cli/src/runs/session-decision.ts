@@ -1,5 +1,5 @@
 // Decides about a `RequestApproval` of a session: the one that is named, or the only one that waits.
-import type { WaitingApproval } from "@antiphon/contracts";
+import type { WaitingApproval } from "@antiphon/client";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 
@@ -13,7 +13,7 @@ export async function waitingRequest(
   session: string,
   named: string | undefined,
 ): Promise<WaitingApproval> {
-  const { approvals } = await gateway.get<{ approvals: WaitingApproval[] }>(`/sessions/${session}/approvals`);
+  const { approvals } = await gateway.get("/sessions/{id}/approvals", { id: session });
   const found = named === undefined ? approvals : approvals.filter(({ commandId }) => commandId === named);
   const [one] = found;
   if (one === undefined) {

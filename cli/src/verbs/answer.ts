@@ -1,4 +1,5 @@
 // antiphon answer <runId> ... (also: run answer <runId> ...): answers the question of a waiting run.
+import type { RunEvent } from "@antiphon/client";
 import { examples, runId } from "../context.ts";
 import type { AddVerb } from "../context.ts";
 import { usage } from "../failure.ts";
@@ -35,13 +36,13 @@ export const addAnswer: AddVerb = (program, context) => {
         ...(options.task === undefined ? {} : { task: options.task }),
       };
       const gateway = await context.gateway();
-      const answer = await gateway.post(`/runs/${id}/events`, body);
+      const answer = await gateway.post("/runs/{id}/events", { id }, body);
       if (options.json === true) return context.screen.json(answer);
       context.screen.out(`${id} continues; watch it with: antiphon events ${id}`);
     });
 };
 
-function eventOf(answers: string[], { approve, reject, reason }: AnswerOptions): Record<string, unknown> {
+function eventOf(answers: string[], { approve, reject, reason }: AnswerOptions): RunEvent {
   if (approve === true && reject === true) throw usage("give either --approve or --reject, not both");
   if (approve === true || reject === true) {
     if (reject === true && answers.length > 0)

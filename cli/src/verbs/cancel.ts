@@ -12,7 +12,11 @@ export const addCancel: AddVerb = (program, context) => {
     .addHelpText("after", examples(['antiphon cancel run_4f0c2k9s0x7d2m1q8z3a --reason "wrong branch"']))
     .action(async (id: string, options: { reason: string; json?: boolean }) => {
       const gateway = await context.gateway();
-      const answer = await gateway.post(`/runs/${id}/events`, { event: "cancel", reason: options.reason });
+      const answer = await gateway.post(
+        "/runs/{id}/events",
+        { id },
+        { event: "cancel", reason: options.reason },
+      );
       if (options.json === true) return context.screen.json(answer);
       context.screen.out(`${id} is being canceled; watch it end with: antiphon events ${id}`);
     });

@@ -58,7 +58,7 @@ const addDecision = (choice: Choice): AddVerb => {
       .option("--json", "print one JSON object")
       .addHelpText("after", examples(examplesOf))
       .action((id: string, options: DecideOptions) =>
-        isSessionId(id)
+        isSessionId(id) && choice !== "changes"
           ? decideInSession(context, id, choice, options)
           : decide(context, id, choice, options),
       );
@@ -68,12 +68,6 @@ const addDecision = (choice: Choice): AddVerb => {
 export const addApprove = addDecision("approve");
 export const addReject = addDecision("reject");
 export const addChanges = addDecision("changes");
-
-interface Decided {
-  readonly taskId: string;
-  readonly verdict?: string;
-  readonly already?: boolean;
-}
 
 async function decide(
   context: CliContext,
@@ -93,7 +87,7 @@ async function decide(
     ...(task === undefined ? {} : { task }),
     ...(seen === undefined ? {} : { verdict: seen }),
   };
-  const answer = await gateway.post<Decided>(`/runs/${id}/events`, body);
+  const answer = await gateway.post("/runs/{id}/events", { id }, body);
   if (json === true) return context.screen.json(answer);
   const about = answer.verdict === undefined ? "" : ` (verdict ${answer.verdict})`;
   const before = answer.already === true ? "; you had already decided so" : "";
@@ -105,7 +99,7 @@ async function decide(
 async function decideInSession(
   context: CliContext,
   session: string,
-  choice: Choice,
+  choice: Exclude<Choice, "changes">,
   { reason, request: named, verdict, json }: DecideOptions,
 ): Promise<void> {
   const gateway = await context.gateway();
@@ -117,7 +111,7 @@ async function decideInSession(
     ...{ commandId, choice, digest: verdict ?? digest },
     ...(reason === undefined ? {} : { reason }),
   };
-  const answer = await gateway.post<object>(`/sessions/${session}/approvals`, body);
+  const answer = await gateway.post("/sessions/{id}/approvals", { id: session }, body);
   if (json === true) return context.screen.json(answer);
   context.screen.out(`${commandId} of ${session} is ${VERBS[choice].done}`);
 }

@@ -5,17 +5,6 @@ import type { AddVerb, CliContext } from "../context.ts";
 import { firstLine } from "../runs/sentences.ts";
 import { table } from "../screen/table.ts";
 
-interface Letter {
-  readonly id: string;
-  readonly seq: number;
-  readonly at: string;
-  readonly consumer: string;
-  readonly code: string;
-  readonly detail: string;
-  readonly deliveries: number;
-  readonly origin?: { readonly subject: string; readonly seq: number };
-}
-
 export const addDlq: AddVerb = (program, context) => {
   const dlq = program
     .command("dlq")
@@ -30,8 +19,7 @@ export const addDlq: AddVerb = (program, context) => {
     .addHelpText("after", examples(["antiphon dlq requeue router.intent.run_4f0c2k9s0x7d2m1q8z3a.-.0"]))
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
-      const path = `/dead-letters/${encodeURIComponent(id)}/requeue`;
-      const answer = await gateway.post<{ runId: string }>(path, undefined);
+      const answer = await gateway.post("/dead-letters/{id}/requeue", { id }, undefined);
       if (options.json === true) return context.screen.json(answer);
       context.screen.out(`requeued; watch it with: antiphon events ${answer.runId}`);
     });
@@ -47,8 +35,8 @@ function addList(dlq: Command, context: CliContext): void {
     .addHelpText("after", examples(["antiphon dlq list"]))
     .action(async (options: { limit: string; after: string; json?: boolean }) => {
       const gateway = await context.gateway();
-      const query = `limit=${encodeURIComponent(options.limit)}&after=${encodeURIComponent(options.after)}`;
-      const answer = await gateway.get<{ letters: Letter[]; more: number }>(`/dead-letters?${query}`);
+      const { limit, after } = options;
+      const answer = await gateway.get("/dead-letters", { limit, after });
       if (options.json === true) return context.screen.json(answer);
       if (answer.letters.length === 0) return context.screen.out("no dead letters");
       const rows = answer.letters.map(({ id, at, code, detail }) => [
@@ -74,7 +62,7 @@ function addShow(dlq: Command, context: CliContext): void {
     .addHelpText("after", examples(["antiphon dlq show associate.dispatch.run_4f0c2k9s0x7d2m1q8z3a.t-001.6"]))
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
-      const letter = await gateway.get<Letter>(`/dead-letters/${encodeURIComponent(id)}`);
+      const letter = await gateway.get("/dead-letters/{id}", { id });
       if (options.json === true) return context.screen.json(letter);
       const rows: [string, string][] = [
         ["id", letter.id],
@@ -82,7 +70,7 @@ function addShow(dlq: Command, context: CliContext): void {
         ["given up by", `${letter.consumer}, after ${letter.deliveries} deliveries`],
         ["code", letter.code],
         ["detail", letter.detail],
-        ["record", `${letter.origin?.subject ?? ""} (seq ${letter.origin?.seq ?? 0})`],
+        ["record", `${letter.origin.subject} (seq ${letter.origin.seq})`],
         ["requeue", `antiphon dlq requeue ${letter.id}`],
       ];
       for (const row of table(rows)) context.screen.out(row);

@@ -22,7 +22,11 @@ export const addGet: AddVerb = (program, context) => {
       const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
       const delivery = await shownDelivery(context.screen, gateway, summary);
       if (options.json === true)
-        return context.screen.json({ ...summary, ...delivery, view: await gateway.get(`/runs/${id}`) });
+        return context.screen.json({
+          ...summary,
+          ...delivery,
+          view: await gateway.get("/runs/{id}", { id }),
+        });
       printSummary(context, summary);
       for (const row of deliveryRows(id, delivery)) context.screen.out(row);
       if (summary.code === null || summary.status === "succeeded") return;

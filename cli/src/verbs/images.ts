@@ -17,7 +17,7 @@ export const addImages: AddVerb = (program, context) => {
     .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon images list"]))
     .action(async (options: Json) => {
-      const answer = await (await context.gateway()).get<Images>("/images");
+      const answer = await (await context.gateway()).get("/images");
       if (options.json === true) return context.screen.json(answer);
       show(context, answer);
     });
@@ -40,7 +40,7 @@ export const addImages: AddVerb = (program, context) => {
       .addHelpText("after", examples([`antiphon images ${op} ${example}`]))
       .action(async (ref: string, options: Json) => {
         const request: ImagesRequest = { op, ref };
-        const answer = await (await context.gateway()).post<Images>("/images", request);
+        const answer = await (await context.gateway()).post("/images", {}, request);
         if (options.json === true) return context.screen.json(answer);
         show(context, answer);
       });
@@ -61,7 +61,7 @@ async function build(context: CliContext, { json, with: asked }: Json & { with?:
   if (failed !== undefined)
     throw new Failure("ANT_SETUP_FAILED", failed.detail, { remedy: failed.remedy ?? "antiphon doctor" });
   const ref = report.steps.find(({ name }) => name === "toolchain image")?.detail ?? "";
-  const ask = (request: ImagesRequest): Promise<Images> => gateway.post<Images>("/images", request);
+  const ask = (request: ImagesRequest): Promise<Images> => gateway.post("/images", {}, request);
   let answer = await ask({ op: "allow", ref });
   // An image of an earlier version would be as good a choice as the one that was just made.
   for (const old of answer.images.filter((image) => isSuperseded(image.ref, ref)))

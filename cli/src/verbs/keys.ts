@@ -1,6 +1,5 @@
 // antiphon keys [make]: lists the public keys with which Directors sign decisions and commits, or creates such a key.
 import type { Command } from "commander";
-import type { DirectorKey } from "@antiphon/contracts";
 import { allowedSigner } from "../keys/allowed-signer.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
@@ -21,7 +20,7 @@ export const addKeys: AddVerb = (program, context) => {
     )
     .action(async (options: { allowedSigners?: boolean; json?: boolean }) => {
       const gateway = await context.gateway();
-      const { keys } = await gateway.get<{ keys: DirectorKey[] }>("/keys");
+      const { keys } = await gateway.get("/keys");
       if (options.json === true) return context.screen.json({ keys });
       if (keys.length === 0) context.screen.err("no Director has published a key yet");
       for (const key of keys)

@@ -5,7 +5,6 @@
 import { BAR } from "../screen/failure-lines.ts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import type { Bundle } from "../evidence/evidence-view.ts";
 
 interface LogFlags {
   readonly follow?: boolean;
@@ -35,7 +34,7 @@ export const addLogs: AddVerb = (program, context) => {
 async function printStored(context: CliContext, id: string, { json }: LogFlags): Promise<void> {
   const { filePath } = await import("../evidence/evidence-view.ts");
   const gateway = await context.gateway();
-  const { bundles } = await gateway.get<{ bundles: Bundle[] }>(`/runs/${id}/evidence`);
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
   for (const { taskId, epoch, kind, manifest } of bundles) {
     for (const { path, blob } of manifest.files.filter((file) => IS_LOG.test(file.path))) {
       if (blob.bytes === 0) continue;
@@ -59,7 +58,7 @@ function show({ screen }: CliContext, text: string): void {
 /** From the records that follow those of the stored output. */
 async function printLive(context: CliContext, id: string, { json }: LogFlags): Promise<void> {
   const gateway = await context.gateway();
-  const { records } = await gateway.get<{ records: { seq: number; type: string }[] }>(`/runs/${id}/events`);
+  const { records } = await gateway.get("/runs/{id}/events", { id });
   if (records.at(-1)?.type === "closed") return;
   const abort = new AbortController();
   const onInterrupt = (): void => abort.abort();

@@ -23,7 +23,7 @@ export const addModels: AddVerb = (program, context) => {
     .option("--json", "print one JSON object")
     .addHelpText("after", examples(["antiphon models list", "antiphon models list api.openai.com"]))
     .action(async (host: string | undefined, { json }: Json) => {
-      const answer = await (await context.gateway()).get<Models>("/models");
+      const answer = await (await context.gateway()).get("/models");
       if (json === true) context.screen.json(answer);
       else show(context, answer, host ?? null);
     });
@@ -91,16 +91,16 @@ async function change(
 ): Promise<void> {
   const { readConfig, writeConfig } = await import("../models/config-file.ts");
   const gateway = await context.gateway();
-  const before = await gateway.get<Models>("/models");
+  const before = await gateway.get("/models");
   const { path, config } = readConfig(before.file);
   writeConfig(path, edit(config));
-  const answer = await gateway.get<Models>("/models");
+  const answer = await gateway.get("/models");
   if (json) context.screen.json(answer);
   else show(context, answer, answer.hosts.some((one) => one.host === host.toLowerCase()) ? host : null);
 }
 
 async function test(context: CliContext, host: string, json: boolean): Promise<void> {
-  const answer = await (await context.gateway()).post<Models>("/models/test", { op: "test", host });
+  const answer = await (await context.gateway()).post("/models/test", {}, { op: "test", host });
   const { trial } = answer;
   context.setExitCode(trial?.works === true ? 0 : 1);
   if (json) return context.screen.json(answer);

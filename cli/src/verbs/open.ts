@@ -20,7 +20,7 @@ export const addOpen: AddVerb = (program, context) => {
     .addHelpText("after", examples(["antiphon open", "antiphon open run_4f0c2k9s0x7d2m1q8z3a --print"]))
     .action(async (id: string | undefined, options: { print?: boolean; json?: boolean }) => {
       const gateway = await context.gateway();
-      if (id !== undefined) await gateway.get(`/runs/${id}`); // A run that does not exist has no page.
+      if (id !== undefined) await gateway.get("/runs/{id}", { id }); // A run that does not exist has no page.
       const url = `${gateway.url.replace(/\/$/, "")}/${id === undefined ? "" : `#/runs/${id}`}`;
       if (options.json === true) return context.screen.json({ url });
       context.screen.out(url);

@@ -36,7 +36,7 @@ function add(name: keyof typeof VERBS, program: Command, context: CliContext): v
     .action(async (id: string, options: { reason: string; json?: boolean }) => {
       const gateway = await context.gateway();
       const body = options.reason === "" ? undefined : { reason: options.reason };
-      const answer = await gateway.post<{ already: boolean }>(`/runs/${id}/${name}`, body);
+      const answer = await gateway.post(`/runs/{id}/${name}`, { id }, body);
       if (options.json === true) return context.screen.json(answer);
       context.screen.out(answer.already ? `${id} is ${verb.state}` : verb.done(id));
     });

@@ -1,23 +1,13 @@
 // antiphon policy simulate: which past runs a policy would refuse, before it is stored.
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import type { SimulatedRun } from "@antiphon/client";
+import type { PolicyConfig } from "@antiphon/contracts";
 import { examples, type CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
 import { filterFlags, filterOf } from "../runs/run-filter.ts";
 import { listRuns } from "../runs/run-pages.ts";
 import { table } from "../screen/table.ts";
-
-interface Simulated {
-  readonly runId: string;
-  readonly repo: string;
-  readonly principal: string;
-  readonly profiles: readonly string[];
-  readonly refusal: {
-    readonly profile: string;
-    readonly rule: string;
-    readonly value: string | number;
-  } | null;
-}
 
 interface SimulateFlags {
   readonly runs: string;
@@ -59,10 +49,10 @@ async function simulate(
   const gateway = await context.gateway();
   const { runs: known } = await listRuns(gateway, filter, Number.POSITIVE_INFINITY);
   const ids = known.flatMap(({ runId, status }) => (status === "corrupt" ? [] : [runId]));
-  const runs: Simulated[] = [];
+  const runs: SimulatedRun[] = [];
   for (let at = 0; at < ids.length; at += AT_ONCE) {
     const request = { runs: ids.slice(at, at + AT_ONCE), ...policy };
-    runs.push(...(await gateway.post<{ runs: Simulated[] }>("/policy/simulate", request)).runs);
+    runs.push(...(await gateway.post("/policy/simulate", {}, request)).runs);
   }
   const refused = runs.filter(({ refusal }) => refusal !== null);
   const { screen } = context;
@@ -78,12 +68,13 @@ async function simulate(
   screen.out(`${refused.length} of ${runs.length} runs would be refused`);
 }
 
-async function policyIn(file: string): Promise<unknown> {
+/** The gateway judges what the file holds. */
+async function policyIn(file: string): Promise<PolicyConfig> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw usage(`--policy: ${(error as Error).message}`);
   });
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text) as PolicyConfig;
   } catch (error) {
     throw new Failure("ANT_POLICY_INVALID", `${file} is not JSON: ${(error as Error).message}`);
   }

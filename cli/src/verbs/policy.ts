@@ -1,32 +1,12 @@
 // antiphon policy check|explain: shows the policy of a repository, or checks an intent against it.
 import { resolve } from "node:path";
-import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
+import type { PolicyExplanation } from "@antiphon/client";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import type { RunFlags } from "../runs/run-request.ts";
 import { addSimulate } from "./policy-simulate.ts";
 import { table } from "../screen/table.ts";
-
-interface Held {
-  readonly name: string;
-  readonly place: string;
-  readonly rule: number | null;
-}
-
-interface Explanation {
-  readonly repo: string;
-  readonly principal: string;
-  readonly holds: readonly Held[];
-  readonly profiles: readonly PolicyProfile[];
-  readonly globalLimits: RateLimits;
-}
-
-interface Answer {
-  readonly allowed: boolean;
-  readonly holds: readonly Held[];
-  readonly refusal: { readonly reason: string; readonly [field: string]: unknown } | null;
-}
 
 /** Options of `run` that do not change the intent. */
 const NOT_OF_THE_INTENT: ReadonlySet<string> = new Set(["--follow", "--detach", "--json", "--recording"]);
@@ -43,8 +23,7 @@ export const addPolicy: AddVerb = (program, context) => {
     .addHelpText("after", examples(["antiphon policy explain --repo ./app"]))
     .action(async ({ repo, json }: { repo: string; json?: boolean }) => {
       const gateway = await context.gateway();
-      const path = encodeURIComponent(resolve(repo));
-      const answer = await gateway.get<Explanation>(`/policy?repo=${path}`);
+      const answer = await gateway.get("/policy", { repo: resolve(repo) });
       if (json === true) return context.screen.json(answer);
       explain(context, answer);
     });
@@ -79,7 +58,7 @@ async function checkIntent(
   const plan = flags.plan === undefined ? null : await loadPlan(flags.plan, () => context.gateway());
   const files = { ...(await loadFiles(flags, placesOf(context))), plan };
   const intent = intentOf(goal, resolve(flags.repo ?? "."), flags, files);
-  const answer = await (await context.gateway()).post<Answer>("/policy/check", intent);
+  const answer = await (await context.gateway()).post("/policy/check", {}, intent);
   const { refusal } = answer;
   if (options.json === true) {
     context.screen.json(answer);
@@ -93,7 +72,7 @@ async function checkIntent(
 
 function explain(
   { screen }: CliContext,
-  { repo, principal, holds, profiles, globalLimits }: Explanation,
+  { repo, principal, holds, profiles, globalLimits }: PolicyExplanation,
 ): void {
   screen.out(`${repo}, requested by ${principal}`);
   for (const { name, place, rule } of holds) {

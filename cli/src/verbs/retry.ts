@@ -11,7 +11,7 @@ export const addRetry: AddVerb = (program, context) => {
     .addHelpText("after", examples(["antiphon retry run_4f0c2k9s0x7d2m1q8z3a"]))
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
-      const answer = await gateway.post<{ runId: string; replayed: boolean }>(`/runs/${id}/retry`, undefined);
+      const answer = await gateway.post("/runs/{id}/retry", { id }, undefined);
       if (options.json === true) return context.screen.json(answer);
       context.screen.out(answer.runId);
       const what = answer.replayed

@@ -4,11 +4,13 @@ import { collect, examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
 import type { PlanSource } from "../runs/plan-source.ts";
-import type { RunFlags } from "../runs/run-request.ts";
+import type { Race } from "../runs/race-report.ts";
+import type { RunFiles, RunFlags } from "../runs/run-request.ts";
 
 interface RunOptions extends RunFlags {
   readonly follow?: boolean;
   readonly detach?: boolean;
+  readonly parallel?: string;
   /** False: --no-start. */
   readonly start: boolean;
   readonly json?: boolean;
@@ -33,6 +35,10 @@ export const addRun: AddVerb = (program, context) => {
   command
     .option("--follow", "also show the live output of the sandboxes")
     .option("--detach", "print the run id and return at once")
+    .option(
+      "--parallel <n>",
+      "start n runs of the task at once, by turns on the agents of --agent; the first verified one lands, the others are canceled",
+    )
     .option("--no-start", "do not start the services of this machine if no gateway answers")
     .option("--json", "print one JSON object (with --follow: one per line)")
     .addHelpText(
@@ -41,6 +47,7 @@ export const addRun: AddVerb = (program, context) => {
         'antiphon run "Fix the failing date parser" --patch fix.diff --check "npm test"',
         'antiphon run "Add a licence header" --repo ./app --command "./add-header.sh" --allow-unverified',
         'antiphon run "Speed up the parser" --agent claude --model-usd 2 --check "npm test"',
+        'antiphon run "Speed up the parser" --agent claude,codex --parallel 2 --model-usd 2 --check "npm test"',
         'antiphon run "Refactor the parser" --repo . --check "make test" --agent command -- my-agent --fast',
         "antiphon run --plan plan.yaml --agent command -- my-agent --fast",
         "antiphon run get run_4f0c2k9s0x7d2m1q8z3a",
@@ -81,7 +88,12 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
       : await (await planSource()).loadPlan(options.plan, () => context.gateway());
   const goal = goalOf(words, plan);
   const intent = intentOf(goal, repoPath, flags, { ...files, plan });
+  const intents = await racing(goal, repoPath, options, flags, { ...files, plan });
   await startServices();
+  if (intents !== null) {
+    const { reportRace } = await import("../runs/race-report.ts");
+    return reportRace(context, { ...intents, goal, recording: files.recording, json: options.json === true });
+  }
   const { startRun } = await import("../runs/start-run.ts");
   const { asFlag } = await import("../runs/option-refusal.ts");
   const runId = await startRun(await context.gateway(), intent, files.recording).catch((error: unknown) => {
@@ -111,6 +123,31 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   if (code !== null && status !== "succeeded" && options.json !== true)
     context.screen.failure(new Failure(code, message));
   context.setExitCode(exitCodeOf(status));
+}
+
+/** The runs of a race; null: there is one run. */
+async function racing(
+  goal: string,
+  repoPath: string,
+  options: RunOptions,
+  flags: RunFlags,
+  files: RunFiles,
+): Promise<Pick<Race, "name" | "intents"> | null> {
+  if (options.parallel === undefined) return null;
+  const { raceName, racersOf } = await import("../runs/race.ts");
+  const { intentOf } = await import("../runs/run-request.ts");
+  const many = racersOf(options.parallel, files.packs, options);
+  const name = raceName();
+  const intents = Array.from({ length: many }, (_, n) => {
+    const pack = files.packs[n % Math.max(1, files.packs.length)];
+    const { inputs, ...rest } = intentOf(goal, repoPath, flags, {
+      ...files,
+      packs: pack === undefined ? [] : [pack],
+    });
+    const { kind } = inputs["agent"] as { kind: string };
+    return { agent: pack?.name ?? kind, intent: { ...rest, inputs: { ...inputs, race: name } } };
+  });
+  return { name, intents };
 }
 
 /** The words, else the goal of the plan. */

@@ -10,11 +10,6 @@ import type { RunLine } from "../runs/run-lines.ts";
 import { listRuns } from "../runs/run-pages.ts";
 import { table } from "../screen/table.ts";
 
-interface Restored {
-  readonly records: number;
-  readonly restored: number;
-}
-
 interface RunsFlags {
   readonly limit?: string;
   readonly all?: boolean;
@@ -112,7 +107,7 @@ function addRestore(runs: Command, context: CliContext): void {
     )
     .action(async (id: string, options: { json?: boolean }) => {
       const gateway = await context.gateway();
-      const answer = await gateway.post<Restored>(`/runs/${id}/restore`, undefined);
+      const answer = await gateway.post("/runs/{id}/restore", { id }, undefined);
       if (options.json === true) return context.screen.json(answer);
       const { records, restored } = answer;
       context.screen.out(

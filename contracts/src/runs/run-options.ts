@@ -111,6 +111,14 @@ export const RUN_OPTIONS = {
   land_on: option("inputs", text(255, "Also move this branch when the run succeeds."), [
     flag("--land <branch>", "text", "on success, also move this branch to the new commit"),
   ]),
+  race: option(
+    "inputs",
+    Type.String({
+      pattern: "^race_[a-z0-9]{20}$",
+      description:
+        "Of the runs of one task with this name, at most one lands: the first whose verified commit becomes the branch `antiphon/<race>`.",
+    }),
+  ),
   workflow: option("inputs", Workflow, [
     flag("--workflow <w>", "word", "BUILD, DEBUG, REVIEW or PLAN; chosen by the Router if omitted"),
   ]),

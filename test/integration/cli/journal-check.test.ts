@@ -254,13 +254,13 @@ describe("a gateway that lies", () => {
     lie: (material: RunMaterial) => RunMaterial,
     more: { trusted?: readonly string[]; keys?: readonly object[] } = {},
   ): Promise<JournalReport> {
-    const source = {
-      get: async <T>(path: string): Promise<T> => {
-        const answer: unknown = await gateway.get(path);
-        if (path.startsWith("/runs/run_x/journal")) return lie(answer as RunMaterial) as T;
-        return (path === "/keys" && more.keys !== undefined ? { keys: more.keys } : answer) as T;
-      },
+    const get = async (...asked: ["/runs/{id}/journal", { id: string }]): Promise<unknown> => {
+      const [path, params] = asked as [string, { id?: string } | undefined];
+      const answer = await gateway.get(...asked);
+      if (path === "/runs/{id}/journal" && params?.id === "run_x") return lie(answer);
+      return path === "/keys" && more.keys !== undefined ? { keys: more.keys } : answer;
     };
+    const source = { get: get as GatewayClient["get"] };
     const request = { runId: null, trusted: more.trusted ?? [], progress: () => undefined };
     return (await checkJournal(source, request)).report;
   }

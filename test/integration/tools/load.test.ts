@@ -41,7 +41,7 @@ it.each([
 });
 
 it("the stand-ins for sandbox, clean room and git under load are out of the product's reach", () => {
-  const sources = ["contracts", "run", "git", "runtime", "services", "cli"].flatMap((folder) =>
+  const sources = ["contracts", "client", "run", "git", "runtime", "services", "cli"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
       .filter(
         (path) => /\.(ts|mjs)$/.test(path) && !path.includes("node_modules") && !path.endsWith(".test.ts"),

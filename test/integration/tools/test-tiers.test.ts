@@ -6,7 +6,19 @@ import { expect, it } from "vitest";
 import { ALL_ONLY, COMMIT, LONGEST_FIRST, NIGHTLY } from "../../tiers.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const FOLDERS = ["cli", "contracts", "run", "git", "runtime", "scripts", "services", "setup", "test", "web"];
+const FOLDERS = [
+  "cli",
+  "client",
+  "contracts",
+  "run",
+  "git",
+  "runtime",
+  "scripts",
+  "services",
+  "setup",
+  "test",
+  "web",
+];
 
 /** The files that vitest would run, by project. */
 function listed(mode: string): { file: string; projectName: string }[] {

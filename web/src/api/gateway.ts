@@ -4,6 +4,16 @@
  * With a deployment token, every POST carries the token of a short-lived session (seed 000), which is opened with the
  * first POST and again after it has expired. Without one (loopback), no token is sent at all.
  */
+import { urlOf } from "@antiphon/client";
+import type {
+  GetAnswer,
+  GetPath,
+  ParamsOf,
+  PostAnswer,
+  PostBody,
+  PostParams,
+  PostPath,
+} from "@antiphon/client";
 import { Refusal, refusalOf, unreachable } from "./refusal.ts";
 
 let deploymentToken: string | null = null;
@@ -28,9 +38,18 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
 export const authorized = (headers: Record<string, string> = {}): Record<string, string> =>
   deploymentToken === null ? headers : { ...headers, authorization: `Bearer ${deploymentToken}` };
 
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+export function get<P extends GetPath>(
+  path: P,
+  params: ParamsOf<P>[0],
+  signal?: AbortSignal,
+): Promise<GetAnswer<P>> {
+  return getJson(urlOf(path, ...([params] as ParamsOf<P>)), signal);
+}
+
+/** `url`: made with `urlOf`. */
+export async function getJson(url: string, signal?: AbortSignal): Promise<unknown> {
   const init = { headers: authorized({ accept: "application/json" }), ...(signal ? { signal } : {}) };
-  return (await (await send(path, init)).json()) as T;
+  return (await send(url, init)).json();
 }
 
 /** A file as text, at most `most` bytes of it. The rest is not read. */
@@ -50,21 +69,24 @@ export async function getText(path: string, most: number): Promise<{ text: strin
   }
 }
 
-export async function post<T>(
-  path: string,
-  body?: unknown,
+/** `headers`: besides those of every request. */
+export async function post<P extends PostPath>(
+  path: P,
+  params: PostParams<P>,
+  body: PostBody<P>,
   headers: Record<string, string> = {},
-): Promise<T> {
+): Promise<PostAnswer<P>> {
+  const url = urlOf(path, params);
   try {
-    return await postWith<T>(path, body, headers);
+    return (await postJson(url, body, headers)) as PostAnswer<P>;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "ANT_SESSION_EXPIRED") throw error;
     session = null;
-    return postWith<T>(path, body, headers);
+    return (await postJson(url, body, headers)) as PostAnswer<P>;
   }
 }
 
-async function postWith<T>(path: string, body: unknown, headers: Record<string, string>): Promise<T> {
+async function postJson(url: string, body: unknown, headers: Record<string, string>): Promise<unknown> {
   const token = deploymentToken === null ? null : await sessionToken();
   const init = {
     method: "POST",
@@ -75,12 +97,12 @@ async function postWith<T>(path: string, body: unknown, headers: Record<string, 
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   };
-  return (await (await send(path, init)).json()) as T;
+  return (await send(url, init)).json();
 }
 
 function sessionToken(): Promise<string> {
   session ??= send("/sessions", { method: "POST", headers: authorized() })
-    .then(async (response) => ((await response.json()) as { token: string }).token)
+    .then(async (response) => ((await response.json()) as PostAnswer<"/sessions">).token)
     .catch((error: unknown) => {
       session = null;
       throw error;

@@ -4,6 +4,7 @@
  *
  * It reads with `fetch` because EventSource cannot send a bearer token.
  */
+import { urlOf } from "@antiphon/client";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { authorized, send } from "./gateway.ts";
 import { Refusal } from "./refusal.ts";
@@ -48,7 +49,7 @@ async function readOnce(
 ): Promise<void> {
   const resume = progress.lastSeq === 0 ? {} : { "last-event-id": String(progress.lastSeq) };
   const headers = authorized({ accept: "text/event-stream", ...resume });
-  const response = await send(`/runs/${runId}/events?logs=1`, { headers, signal });
+  const response = await send(urlOf("/runs/{id}/events", { id: runId, logs: 1 }), { headers, signal });
   listener.onConnected(true);
   let fresh: RunRecord[] = [];
   const parser = createParser({

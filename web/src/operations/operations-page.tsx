@@ -7,25 +7,9 @@ import { Notice } from "../screen/notice.tsx";
 import { usePolled } from "../screen/polled.ts";
 import { routeOf } from "../screen/route.ts";
 
-interface ServiceLine {
-  readonly name: string;
-  readonly id: string;
-  readonly version?: string;
-}
-
-interface LetterLine {
-  readonly id: string;
-  readonly at: string;
-  readonly consumer: string;
-  readonly code: string;
-  readonly detail: string;
-  readonly deliveries: number;
-  readonly runId: string | null;
-}
-
 export function OperationsPage(): ReactElement {
-  const services = usePolled<{ services: ServiceLine[] }>("/services?expect=6", 10_000);
-  const letters = usePolled<{ letters: LetterLine[] }>("/dead-letters", 5_000);
+  const services = usePolled("/services", { expect: 6 }, 10_000);
+  const letters = usePolled("/dead-letters", {}, 5_000);
   return (
     <>
       <section className="card" aria-label="Services">
@@ -58,7 +42,7 @@ export function OperationsPage(): ReactElement {
               {harmless(letter.detail)} <code>{letter.code}</code>{" "}
               <Action
                 perform={async () => {
-                  await post(`/dead-letters/${encodeURIComponent(letter.id)}/requeue`);
+                  await post("/dead-letters/{id}/requeue", { id: letter.id }, undefined);
                   letters.again();
                 }}
               >

@@ -44,13 +44,17 @@ interface ApprovalProps {
 function Approval({ runId, step, approval, requester }: ApprovalProps): ReactElement {
   const [reason, setReason] = useState("");
   const decide = (choice: string) => (): Promise<unknown> =>
-    post(`/runs/${runId}/events`, {
-      event: "approval",
-      choice,
-      task: step.id,
-      verdict: approval.verdict,
-      ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
-    });
+    post(
+      "/runs/{id}/events",
+      { id: runId },
+      {
+        event: "approval",
+        choice,
+        task: step.id,
+        verdict: approval.verdict,
+        ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+      },
+    );
   const given = approval.words.filter(({ choice }) => choice === "approve");
   return (
     <section className="card decision" aria-label={`Decision about ${step.id}`}>
@@ -95,7 +99,7 @@ function Approval({ runId, step, approval, requester }: ApprovalProps): ReactEle
 function Questions({ runId, step }: { readonly runId: string; readonly step: RunStep }): ReactElement {
   const [answers, setAnswers] = useState<readonly string[]>(step.questions.map(() => ""));
   const answer = (): Promise<unknown> =>
-    post(`/runs/${runId}/events`, { event: "answer", task: step.id, answers });
+    post("/runs/{id}/events", { id: runId }, { event: "answer", task: step.id, answers: [...answers] });
   return (
     <section className="card decision" aria-label={`Questions of ${step.id}`}>
       <h2>{step.id} asks</h2>

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactElement } from "react";
 import { get } from "../api/gateway.ts";
 import type { RunRecord } from "../api/run-record.ts";
-import { SIGNED, signatureState, type PublishedKey, type SignatureState } from "../api/signature.ts";
+import { SIGNED, signatureState, type SignatureState } from "../api/signature.ts";
 import { Notice } from "../screen/notice.tsx";
 import { EvidenceFile } from "./evidence-file.tsx";
 import { sentenceOf } from "./sentence.ts";
@@ -39,7 +39,7 @@ function Signatures({ records }: { readonly records: readonly RunRecord[] }): Re
   useEffect(() => {
     let isShown = true;
     const check = async (): Promise<void> => {
-      const { keys } = await get<{ keys: PublishedKey[] }>("/keys");
+      const { keys } = await get("/keys", {});
       const checked = await Promise.all(
         decisions.map(async (record) => [record.seq, await signatureState(record, keys)] as const),
       );

@@ -48,11 +48,11 @@ export function RunHeader({ records, facts, view, isLive, connected }: RunHeader
 function OpenActions({ runId, paused }: { readonly runId: string; readonly paused: boolean }): ReactElement {
   const cancel = async (): Promise<void> => {
     if (!window.confirm("Cancel this run? What is under way is stopped, and nothing of it lands.")) return;
-    await post(`/runs/${runId}/events`, { event: "cancel" });
+    await post("/runs/{id}/events", { id: runId }, { event: "cancel" });
   };
   return (
     <>
-      <Action perform={() => post(`/runs/${runId}/${paused ? "resume" : "pause"}`)}>
+      <Action perform={() => post(`/runs/{id}/${paused ? "resume" : "pause"}`, { id: runId }, undefined)}>
         {paused ? "Resume" : "Pause"}
       </Action>
       <Action kind="danger" perform={cancel}>
@@ -64,7 +64,7 @@ function OpenActions({ runId, paused }: { readonly runId: string; readonly pause
 
 function Retry({ runId }: { readonly runId: string }): ReactElement {
   const retry = async (): Promise<void> => {
-    const { runId: next } = await post<{ runId: string }>(`/runs/${runId}/retry`);
+    const { runId: next } = await post("/runs/{id}/retry", { id: runId }, undefined);
     window.location.hash = `#/runs/${next}`;
   };
   return <Action perform={retry}>Retry as a new run</Action>;

@@ -16,7 +16,7 @@ export function useEvidence(records: readonly RunRecord[]): Evidence {
   const count = named.length;
   useEffect(() => {
     const stop = new AbortController();
-    get<{ bundles: EvidenceBundle[] }>(`/runs/${runId}/evidence`, stop.signal).then(
+    get("/runs/{id}/evidence", { id: runId }, stop.signal).then(
       ({ bundles }) => setState({ bundles, refusal: null }),
       (error: unknown) => {
         if (stop.signal.aborted) return;

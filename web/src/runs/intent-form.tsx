@@ -16,10 +16,10 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
   const set = (change: Partial<IntentFields>): void => setFields((before) => ({ ...before, ...change }));
 
   const start = async (): Promise<void> => {
-    const { intentId } = await post<{ intentId: string }>("/intents", intentOf({ ...fields, repo }));
+    const { intentId } = await post("/intents", {}, intentOf({ ...fields, repo }));
     // The key makes a repeated request, after a lost answer, return the same run.
     const key = { "idempotency-key": crypto.randomUUID() };
-    const { runId } = await post<{ runId: string }>(`/intents/${intentId}/run`, undefined, key);
+    const { runId } = await post("/intents/{id}/run", { id: intentId }, undefined, key);
     setFields(NO_FIELDS);
     if (details.current !== null) details.current.open = false;
     onStarted();

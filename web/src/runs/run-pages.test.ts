@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { RunLine } from "../api/run-record.ts";
-import { followed, refreshed, type RunPage } from "./run-pages.ts";
+import type { RunPage } from "@antiphon/client";
+import { followed, refreshed } from "./run-pages.ts";
 
 const page = (ids: string, next: string | null): RunPage => ({
   runs: [...ids].map((runId) => ({ runId, status: ids })) as unknown as RunLine[],

@@ -1,11 +1,5 @@
 /** The list of runs as it is read: the newest page again and again, older pages once each. Pure. */
-import type { RunLine } from "../api/run-record.ts";
-
-export interface RunPage {
-  readonly runs: readonly RunLine[];
-  /** The cursor of the page with older runs; null: there are none. */
-  readonly next: string | null;
-}
+import type { RunPage } from "@antiphon/client";
 
 /** The newest page read again. Runs that newer ones pushed off it stay, so that the older pages still follow without a gap. */
 export function refreshed(before: RunPage | null, now: RunPage): RunPage {

@@ -1,6 +1,7 @@
 /** Data that is read again and again while it is shown. The last answer stays visible when one fails. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import { get } from "../api/gateway.ts";
+import { urlOf, type GetAnswer, type GetPath, type ParamsOf } from "@antiphon/client";
+import { getJson } from "../api/gateway.ts";
 import { Refusal, unreachable } from "../api/refusal.ts";
 
 type Merge<T> = (before: T | null, now: T) => T;
@@ -15,7 +16,16 @@ export interface Polled<T> {
 }
 
 /** `merge`: what is shown of the last answers and a new one; a function that stays the same. Default: the new one. */
-export function usePolled<T>(path: string, everyMs: number, merge: Merge<T> = latest): Polled<T> {
+export function usePolled<P extends GetPath>(
+  path: P,
+  params: ParamsOf<P>[0],
+  everyMs: number,
+  merge: Merge<GetAnswer<P>> = latest,
+): Polled<GetAnswer<P>> {
+  return usePolledUrl(urlOf(path, ...([params] as ParamsOf<P>)), everyMs, merge);
+}
+
+function usePolledUrl<T>(url: string, everyMs: number, merge: Merge<T>): Polled<T> {
   const [state, setState] = useState<{ data: T | null; refusal: Refusal | null }>({
     data: null,
     refusal: null,
@@ -27,7 +37,7 @@ export function usePolled<T>(path: string, everyMs: number, merge: Merge<T> = la
     const read = async (): Promise<void> => {
       clearTimeout(timer);
       try {
-        const now = await get<T>(path, stop.signal);
+        const now = (await getJson(url, stop.signal)) as T;
         setState(({ data }) => ({ data: merge(data, now), refusal: null }));
       } catch (error) {
         if (stop.signal.aborted) return;
@@ -42,7 +52,7 @@ export function usePolled<T>(path: string, everyMs: number, merge: Merge<T> = la
       stop.abort();
       clearTimeout(timer);
     };
-  }, [path, everyMs, merge]);
+  }, [url, everyMs, merge]);
   const again = useCallback(() => wake.current(), []);
   return { ...state, again };
 }

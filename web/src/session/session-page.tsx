@@ -1,5 +1,5 @@
 /** A session: what it has done, and its requests for approval, decided here. */
-import type { WaitingApproval } from "@antiphon/contracts";
+import type { WaitingApproval } from "@antiphon/client";
 import { useState, type ReactElement } from "react";
 import { post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
@@ -7,22 +7,11 @@ import { harmless } from "../screen/harmless.ts";
 import { Notice } from "../screen/notice.tsx";
 import { usePolled } from "../screen/polled.ts";
 
-interface Session {
-  readonly status: string;
-  readonly reason?: string;
-  readonly commands: readonly {
-    readonly commandId: string;
-    readonly state: string;
-    readonly message?: string;
-    readonly code?: string;
-  }[];
-}
-
 const EVERY_MS = 3_000;
 
 export default function SessionPage({ sessionId }: { readonly sessionId: string }): ReactElement {
-  const session = usePolled<Session>(`/sessions/${sessionId}`, EVERY_MS);
-  const open = usePolled<{ approvals: WaitingApproval[] }>(`/sessions/${sessionId}/approvals`, EVERY_MS);
+  const session = usePolled("/sessions/{id}", { id: sessionId }, EVERY_MS);
+  const open = usePolled("/sessions/{id}/approvals", { id: sessionId }, EVERY_MS);
   const refusal = session.refusal ?? open.refusal;
   return (
     <>
@@ -73,7 +62,7 @@ function Approval({ sessionId, request, onDecided }: ApprovalProps): ReactElemen
   const { commandId, digest, branch, head, requestedBy } = request;
   const decide = (choice: "approve" | "reject") => async (): Promise<void> => {
     const why = reason.trim() === "" ? {} : { reason: reason.trim() };
-    await post(`/sessions/${sessionId}/approvals`, { commandId, choice, digest, ...why });
+    await post("/sessions/{id}/approvals", { id: sessionId }, { commandId, choice, digest, ...why });
     onDecided();
   };
   return (

@@ -1,5 +1,5 @@
-// The JSON answers of the routes that are no contract of their own, as schemas of the OpenAPI document. Pure. The tests of the
-// gateway hold every answer against them, with no field left over, and the typed client is generated from them.
+// What the routes answer where that is no contract of its own, as schemas of the OpenAPI document. Pure. The tests hold every
+// answer of the gateway against them, with no field left over, and the typed client is generated from them.
 //
 // The objects are open in the document, so that a later gateway may add fields.
 import { jsonSchemaOf, type SchemaName } from "@antiphon/contracts";
@@ -166,6 +166,7 @@ const RUNS = {
     accepted: just(true),
     already: FLAG,
   }),
+  ControlReason: { ...object({}, { reason: { ...TEXT, maxLength: 2048 } }), additionalProperties: false },
   RestoredRun: object({ runId: TEXT, records: COUNT, restored: COUNT }),
   RebuiltRun: object({ runId: TEXT, written: list(TEXT), restored: list(TEXT), goesOn: FLAG }),
 };

@@ -1,6 +1,5 @@
 // The OpenAPI description of the gateway, generated from the contracts, the answers and the table of routes. Pure.
 import { jsonSchemaOf, SCHEMA_NAMES } from "@antiphon/contracts";
-import type { SchemaName } from "@antiphon/contracts";
 import { ANSWERS, named, TEXT, type Json } from "./answers.ts";
 import { PROBLEM_TYPE } from "./error-reply.ts";
 import { ROUTES, type Route } from "./route-table.ts";
@@ -35,7 +34,7 @@ function isNamed(name: string, within: unknown): boolean {
 }
 
 /** An object of contracts takes no other field. */
-function bodyOf(body: SchemaName | Readonly<Record<string, SchemaName>>): Json {
+function bodyOf(body: NonNullable<Route["body"]>): Json {
   if (typeof body === "string") return named(body);
   const properties = Object.entries(body).map(([field, name]) => [field, named(name)]);
   return {
@@ -70,7 +69,7 @@ function parametersOf({ path, query = [], options = {}, paged = false }: Route):
 }
 
 function operation(one: Route): Json {
-  const { summary, body, status, again, paged = false } = one;
+  const { summary, body, bodiless = false, status, again, paged = false } = one;
   const links = paged
     ? { headers: { link: { schema: TEXT, description: 'The next page, rel="next"' } } }
     : {};
@@ -84,7 +83,7 @@ function operation(one: Route): Json {
     parameters: parametersOf(one),
     ...(body === null
       ? {}
-      : { requestBody: { required: true, content: { "application/json": { schema: bodyOf(body) } } } }),
+      : { requestBody: { required: !bodiless, content: { "application/json": { schema: bodyOf(body) } } } }),
     responses: {
       [status]: success,
       ...(again === undefined ? {} : { [again]: success }),

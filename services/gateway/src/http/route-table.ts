@@ -12,8 +12,10 @@ export interface Route {
   readonly status: number;
   /** JSON by its name, or of several forms (a slow answer can fail after its status was sent); another media type; null: any JSON. */
   readonly answer: Answer;
-  /** A contract, the contracts of its fields, or null: no body. */
+  /** JSON by its name, the contracts of its fields, or null: no body. */
   readonly body: Body;
+  /** The body may be left out. */
+  readonly bodiless?: boolean;
   /** Another status with the same answer. */
   readonly again?: number;
   /** Parameters of the query that it does not do without. */
@@ -28,8 +30,8 @@ export interface Route {
 
 type JsonName = SchemaName | AnswerName;
 type Answer = JsonName | readonly JsonName[] | Media | null;
-type Body = SchemaName | Readonly<Record<string, SchemaName>> | null;
-type More = Pick<Route, "again" | "query" | "options" | "paged" | "stream">;
+type Body = JsonName | Readonly<Record<string, SchemaName>> | null;
+type More = Pick<Route, "again" | "bodiless" | "query" | "options" | "paged" | "stream">;
 
 const route = (
   method: Route["method"],
@@ -53,6 +55,8 @@ export const ROUTES: readonly Route[] = [
     "Open a session: a short-lived token for prompts, and the Directors' public keys",
     201,
     "OpenedSession",
+    "SessionRequest",
+    { bodiless: true },
   ),
   route(
     "get",
@@ -172,8 +176,12 @@ export const ROUTES: readonly Route[] = [
     "Pause a run: nothing new starts, running attempts may finish and land",
     202,
     "ControlledRun",
+    "ControlReason",
+    { bodiless: true },
   ),
-  route("post", "/runs/{id}/resume", "Resume a paused run", 202, "ControlledRun"),
+  route("post", "/runs/{id}/resume", "Resume a paused run", 202, "ControlledRun", "ControlReason", {
+    bodiless: true,
+  }),
   route(
     "post",
     "/runs/{id}/retry",

@@ -19,6 +19,8 @@ export function checkBounds(options: RunOptions): void {
     const fault = globFault(options[key]);
     if (fault !== null) throw invalid(key, fault);
   }
+  if (options.race !== undefined && (options.tasks?.length ?? 1) > 1)
+    throw invalid("race", "a race is about one task, and the run has several");
   checkMetered(options);
 }
 

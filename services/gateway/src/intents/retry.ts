@@ -6,6 +6,10 @@ import type { RunFacts } from "@antiphon/run";
 export function retryable({ runId, intent, closed }: RunFacts): { runId: string; intentId: string } {
   if (intent === null) throw new AntiphonError("ANT_RUN_NOT_FOUND", "the run has no intent");
   const status = closed?.status ?? "open";
+  if (closed?.code === "ANT_RACE_LOST")
+    throw new AntiphonError("ANT_RUN_NOT_RETRYABLE", `${runId} lost its race, and would lose it again`, {
+      data: { status },
+    });
   if (status === "failed" || status === "canceled") return { runId, intentId: intent.intentId };
   throw new AntiphonError(
     "ANT_RUN_NOT_RETRYABLE",

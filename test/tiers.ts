@@ -66,6 +66,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/git/git-roots.test.ts",
   "test/integration/git/git-round-trip-property.test.ts",
   "test/integration/git/git-round-trip.test.ts",
+  "test/integration/git/git-whole-index.test.ts",
   "test/integration/tools/load.test.ts",
   "test/integration/tools/cli-start.test.ts",
   "test/integration/tools/bundle-parts.test.ts",
@@ -121,6 +122,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
+  "test/integration/gateway/policy-ways.test.ts",
   "test/integration/director/race-landing.test.ts",
 ];
 

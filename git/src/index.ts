@@ -25,7 +25,12 @@ export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts
 export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
 export { projectFileOf } from "./inspection/project-file.ts";
 export { lockedPackages, type LockedPackage } from "./inspection/lock-packages.ts";
-export { inspectRepo, type InspectOptions, type RepoInspection } from "./inspection/inspect-repo.ts";
+export {
+  inspectRepo,
+  type InspectOptions,
+  type RepoInspection,
+  type TreeFacts,
+} from "./inspection/inspect-repo.ts";
 export {
   findLanded,
   isAncestor,

@@ -19,7 +19,8 @@ import {
   type ObjectFormat,
   type TreeEntry,
 } from "../objects/git-object.ts";
-import { KnownTrees, type EntryChange } from "../objects/known-trees.ts";
+import type { EntryChange } from "../objects/directory.ts";
+import { KnownTrees } from "../objects/known-trees.ts";
 import { ignoredPaths } from "./ignored-files.ts";
 import { refuseInSubmodules, refuseLfs } from "../linked/linked-paths.ts";
 import { listTree } from "../objects/objects.ts";

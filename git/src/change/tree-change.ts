@@ -3,7 +3,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { ChangedTree, OverlayFile } from "./change.ts";
 import { decodePath } from "../objects/git-path.ts";
 import type { GitObject } from "../objects/git-object.ts";
-import { readObjects } from "../objects/objects.ts";
+import { readObjects, type GitRunner } from "../objects/objects.ts";
 import type { Scratch } from "../repository/scratch.ts";
 
 export interface RawChange {
@@ -18,7 +18,7 @@ export interface RawChange {
 const TREE_MODE = "040000";
 export const ABSENT = "000000";
 
-/** Two processes. Objects beyond `maxBytes` are ANT_PATCH_TOO_LARGE. */
+/** Two processes. Objects of more than `maxBytes` together are ANT_PATCH_TOO_LARGE. */
 export async function readChange(
   scratch: Scratch,
   before: string,
@@ -33,13 +33,8 @@ export async function readChange(
   const files = all.filter((entry) => !isTree(entry));
   const present = all.filter((entry) => entry.newMode !== ABSENT && entry.newMode !== "160000");
   const ids = before === after ? [] : [after, ...present.map((entry) => entry.newId)];
-  const read = await readObjects(run, ids, maxBytes).catch((thrown: unknown) => {
-    if (!(thrown instanceof AntiphonError) || thrown.code !== "ANT_GIT_OUTPUT_LIMIT") throw thrown;
-    throw new AntiphonError("ANT_PATCH_TOO_LARGE", `the changed files hold more than ${maxBytes} bytes`, {
-      cause: thrown,
-    });
-  });
-  const objects = [...read].map(([id, object]): GitObject => ({ id, kind: object.kind, body: object.body }));
+  const read = await readChanged(run, ids, maxBytes);
+  const objects = [...read.values()];
   const overlay: OverlayFile[] = [];
   for (const { path, newMode, newId } of files) {
     const content = read.get(newId)?.body;
@@ -49,6 +44,21 @@ export async function readChange(
   }
   const deletions = files.filter((entry) => entry.newMode === ABSENT).map((entry) => entry.path);
   return { change: { tree: after, objects, overlay, deletions }, raw: files };
+}
+
+/** One process. Objects of more than `maxBytes` together are ANT_PATCH_TOO_LARGE. */
+export async function readChanged(
+  run: GitRunner,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<Map<string, GitObject>> {
+  const read = await readObjects(run, ids, maxBytes).catch((thrown: unknown) => {
+    if (!(thrown instanceof AntiphonError) || thrown.code !== "ANT_GIT_OUTPUT_LIMIT") throw thrown;
+    throw new AntiphonError("ANT_PATCH_TOO_LARGE", `the changed files hold more than ${maxBytes} bytes`, {
+      cause: thrown,
+    });
+  });
+  return new Map([...read].map(([id, { kind, body }]) => [id, { id, kind, body }]));
 }
 
 function isTree(entry: RawChange): boolean {

@@ -19,7 +19,7 @@ import { absentContent } from "../linked/absent-content.ts";
 import { linkedContent, type Served } from "../linked/linked-content.ts";
 import { neededPrograms, type NeededPrograms } from "./needed-programs.ts";
 import { projectSettings } from "./project-file.ts";
-import { withScratch } from "../repository/scratch.ts";
+import { withScratch, type Scratch } from "../repository/scratch.ts";
 import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
 
 export interface InspectOptions {
@@ -32,6 +32,16 @@ export interface InspectOptions {
   imageNamed?: boolean;
   /** Whether a further place of the repository may be read. Default: all may. */
   served?: Served;
+  /** The facts of a tree from the call before, or read now. Default: always read. */
+  known?: (tree: string, read: () => Promise<TreeFacts>) => Promise<TreeFacts>;
+}
+
+/** What an inspection takes from the listing of a whole tree. */
+export interface TreeFacts {
+  readonly files: number;
+  /** It may have submodules or files in Git LFS. */
+  readonly mayLink: boolean;
+  readonly needs: NeededPrograms;
 }
 
 export interface RepoInspection {
@@ -147,29 +157,33 @@ async function fullName(
   return names[0] ?? base.commit;
 }
 
-/** Reads the whole listing, so that a missing tree of a partial clone is detected here. Two processes. */
 async function readBase(
   repo: Repo,
   { tree, commit }: ResolvedRef,
-  { imageNamed = false, served = async () => true }: InspectOptions,
+  { imageNamed = false, served = async () => true, known = (_, read) => read() }: InspectOptions,
 ): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "services" | "absent" | "needs">> {
   return withScratch(objectStore(repo), async (scratch) => {
-    const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", tree] });
-    if (result.exitCode !== 0) {
-      const detail = "trees of the base commit are missing: the clone is partial or damaged";
-      throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { stderr: result.stderr } });
-    }
-    let count = 0;
-    for (let at = result.stdout.indexOf(0); at !== -1; at = result.stdout.indexOf(0, at + 1)) count += 1;
-    const settings = await projectSettings(scratch, tree, imageNamed);
-    const absent = mayLink(result.stdout) ? absentContent(await linkedContent(repo, commit, served)) : [];
-    return { files: count, ...settings, absent, needs: neededPrograms(result.stdout) };
+    const reading = projectSettings(scratch, tree, imageNamed);
+    reading.catch(() => undefined); // A tree that is not whole is told of first.
+    const { files, mayLink, needs } = await known(tree, () => treeFacts(scratch, tree));
+    const settings = await reading;
+    const absent = mayLink ? absentContent(await linkedContent(repo, commit, served)) : [];
+    return { files, ...settings, absent, needs };
   });
 }
 
-/** False: a tree of this listing has neither submodules nor files in Git LFS. */
-function mayLink(listing: Buffer): boolean {
-  return listing.includes("160000 commit ") || listing.includes(".gitattributes\0");
+/** Reads the whole listing, so that a missing tree of a partial clone is detected here. One process. */
+async function treeFacts(scratch: Scratch, tree: string): Promise<TreeFacts> {
+  const result = await scratch.run({ args: ["ls-tree", "-r", "-z", "--full-tree", tree] });
+  if (result.exitCode !== 0) {
+    const detail = "trees of the base commit are missing: the clone is partial or damaged";
+    throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { stderr: result.stderr } });
+  }
+  const listing = result.stdout;
+  let files = 0;
+  for (let at = listing.indexOf(0); at !== -1; at = listing.indexOf(0, at + 1)) files += 1;
+  const mayLink = listing.includes("160000 commit ") || listing.includes(".gitattributes\0");
+  return { files, mayLink, needs: neededPrograms(listing) };
 }
 
 /** Local changes matter when the run starts from the checked-out commit or lands on the checked-out branch. */

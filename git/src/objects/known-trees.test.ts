@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { EntryChange } from "./directory.ts";
 import { buildTrees, PathConflict, type TreeEntry } from "./git-object.ts";
-import { KnownTrees, type EntryChange } from "./known-trees.ts";
+import { KnownTrees } from "./known-trees.ts";
 
 const part = fc.constantFrom("a", "b", "a.b", "a-", "é");
 const path = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));

@@ -8,7 +8,19 @@ import type { GitCall } from "../process/git-process.ts";
 export type GitRunner = (call: Omit<GitCall, "gitDir">) => Promise<Buffer>;
 
 export async function listTree(run: GitRunner, treeish: string): Promise<TreeEntry[]> {
-  return parseListing(await run({ args: ["ls-tree", "-r", "-z", "--full-tree", treeish] }), (entry) => entry);
+  return parseListing(
+    await run({ args: ["ls-tree", "-r", "-z", "--full-tree", treeish] }),
+    ([mode = "", , id = ""], path) => ({ mode, id, path }),
+  );
+}
+
+/** The files of an index. @throws AntiphonError ANT_GIT_FAILED when it holds a conflict */
+export async function listIndex(run: GitRunner, indexFile: string): Promise<TreeEntry[]> {
+  const listing = await run({ args: ["ls-files", "--stage", "-z"], indexFile });
+  return parseListing(listing, ([mode = "", id = "", stage = ""], path) => {
+    if (stage !== "0") throw new AntiphonError("ANT_GIT_FAILED", `ls-files: ${path} is in conflict`);
+    return { mode, id, path };
+  });
 }
 
 /** The same for a commit. @throws AntiphonError ANT_REPO_INCOMPLETE when its tree cannot be read */
@@ -25,20 +37,23 @@ export async function listTreeWithSizes(
   treeish: string,
 ): Promise<(TreeEntry & { size: number })[]> {
   const listing = await run({ args: ["ls-tree", "-r", "-l", "-z", "--full-tree", treeish] });
-  return parseListing(listing, (entry, size) => ({ ...entry, size: Number(size) || 0 }));
+  return parseListing(listing, (words, path) => {
+    const [mode = "", , id = ""] = words;
+    return { mode, id, path, size: Number(words.at(-1)) || 0 };
+  });
 }
 
-/** `<mode> SP <type> SP <id> TAB <path> NUL`, in git's order; with `-l` there is a padded size before the TAB. */
-function parseListing<T>(bytes: Buffer, make: (entry: TreeEntry, lastWord: string) => T): T[] {
+/** `<words> TAB <path> NUL`, in git's order: mode, type and id of a tree, with `-l` a padded size; mode, id and stage of an index. */
+function parseListing<T>(bytes: Buffer, make: (words: readonly string[], path: string) => T): T[] {
   const entries: T[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf(0, at);
     const tab = bytes.indexOf(9, at);
     if (end === -1 || tab === -1 || tab > end)
-      throw new AntiphonError("ANT_GIT_FAILED", "ls-tree: odd output");
-    const words = bytes.toString("latin1", at, tab).split(" ");
-    const [mode = "", , id = ""] = words;
-    entries.push(make({ mode, id, path: decodePath(bytes.subarray(tab + 1, end)) }, words.at(-1) ?? ""));
+      throw new AntiphonError("ANT_GIT_FAILED", "a listing: odd output");
+    entries.push(
+      make(bytes.toString("latin1", at, tab).split(" "), decodePath(bytes.subarray(tab + 1, end))),
+    );
     at = end + 1;
   }
   return entries;

@@ -26,6 +26,8 @@ import { Remembered } from "./remembered.ts";
 import type { ServedRepositories } from "./served-repositories.ts";
 
 const REMEMBERED = 256;
+/** Answers of searches; one holds at most 4 MiB. */
+const SEARCHES = 32;
 const ALREADY_THERE = "the attempt changed nothing: the run's head holds the same change already";
 
 /** What protects the checks on a commit, and the source of chance in what they reach. */
@@ -46,6 +48,7 @@ export class PatchCandidates {
   readonly #served: ServedRepositories;
   readonly #exports: CommitExports;
   readonly #guarded = new Remembered<Guarded>(REMEMBERED);
+  readonly #searches = new Remembered<readonly string[]>(SEARCHES);
 
   constructor(served: ServedRepositories, exports: CommitExports) {
     this.#served = served;
@@ -116,7 +119,7 @@ export class PatchCandidates {
     await refuseLfsOf(opened, head, entries, changed);
     const texts = new Map(overlay.map(({ path, content }) => [path, content.toString("latin1")]));
     const added = addedJudges(files, checks, grants, (path) => texts.get(path) ?? "");
-    const data = await judgingData(files, guards, grants, (words) => filesWith(opened, head, words));
+    const data = await judgingData(files, guards, grants, this.#filesWith(opened, head));
     return {
       ...{ kind: "candidate", candidate, files, unproven, guards },
       judges: [...added.judges, ...data],
@@ -148,6 +151,12 @@ export class PatchCandidates {
   ): Promise<readonly string[]> {
     if (opened.size === 0) return [];
     const found = await this.#served.open(repo, [head]);
-    return openedFiles(files, opened, guards, grants, (words) => filesWith(found, head, words));
+    return openedFiles(files, opened, guards, grants, this.#filesWith(found, head));
+  }
+
+  /** A search reads the whole tree. Later attempts of a task change the same files, mostly. */
+  #filesWith(repo: Repo, commit: string) {
+    return (words: readonly string[]): Promise<readonly string[]> =>
+      this.#searches.get(JSON.stringify([repo.gitDir, commit, words]), () => filesWith(repo, commit, words));
   }
 }

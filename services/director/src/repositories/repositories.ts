@@ -17,23 +17,30 @@ import {
   type CommitSigner,
   type Repo,
   type RepoInspection,
+  type TreeFacts,
 } from "@antiphon/git";
 import type { Blobs, Logger } from "@antiphon/runtime";
 import type { NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
 import { BranchLandings } from "./branch-landings.ts";
 import { CommitExports } from "./commit-exports.ts";
 import { PatchCandidates, type FollowRules } from "./patch-candidates.ts";
+import { Remembered } from "./remembered.ts";
 import type { RefMove } from "./remote-repositories.ts";
 import { ServedRepositories, type Served } from "./served-repositories.ts";
 
 type Inspected = Extract<RepoInspectReply, { ok: true }>;
 type Of<Name extends keyof PatchCandidates> = PatchCandidates[Name];
 
+/** Trees whose facts are remembered. */
+const REMEMBERED = 256;
+
 export class Repositories implements RepositoryPort {
   readonly #served: ServedRepositories;
   readonly #exports: CommitExports;
   readonly #candidates: PatchCandidates;
   readonly #landings: BranchLandings;
+  /** A tree never changes, and most runs begin on one that a run began on before. */
+  readonly #facts = new Remembered<TreeFacts>(REMEMBERED);
 
   constructor(trees: Blobs, served: Served, signer: CommitSigner, log: Logger) {
     this.#served = new ServedRepositories(served, trees);
@@ -51,6 +58,7 @@ export class Repositories implements RepositoryPort {
       allowDirty: request.allow_dirty ?? false,
       imageNamed: request.image_named ?? false,
       served: this.#served.places(repo),
+      known: (tree, read) => this.#facts.get(JSON.stringify([opened.gitDir, tree]), read),
     });
     const url = this.#served.remotes.urlOf(repo);
     const base =

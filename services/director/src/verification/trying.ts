@@ -58,14 +58,18 @@ async function inRooms(
     repository,
   );
   const { grants } = options;
+  const unnamed = async (opened: ReadonlySet<string>): Promise<readonly string[]> =>
+    change === null ? [] : repository.openedFiles(base.repo, run.head, change, { grants, opened });
+  const mayOpen = new Set(change === null ? [] : openable(change.files, grants));
+  // A search of the whole tree takes a while, and its answer is kept. What failed here is asked again, and fails there.
+  if (mayOpen.size > 0) unnamed(mayOpen).catch(() => undefined);
   const subject = {
     request: { ...request, purpose: "verify" as const },
     judges: [...(change?.judges ?? []), ...(change?.tests ?? [])],
-    unnamed: async (opened: ReadonlySet<string>): Promise<readonly string[]> =>
-      change === null ? [] : repository.openedFiles(base.repo, run.head, change, { grants, opened }),
+    unnamed,
     // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
-    needsOpened: change !== null && openable(change.files, grants).length > 0,
+    needsOpened: mayOpen.size > 0,
   };
   const tenant = tenantOf(run);
   const kept: KeptBases | undefined = bases && {

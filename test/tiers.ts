@@ -122,6 +122,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
+  "test/integration/gateway/policy-ways.test.ts",
   "test/integration/director/race-landing.test.ts",
 ];
 

@@ -8,195 +8,45 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUCKETS, subjects } from "@antiphon/contracts";
+import { BUCKETS, jsonSchemaOf, subjects } from "@antiphon/contracts";
 import type { PolicyProfile, SessionEvent } from "@antiphon/contracts";
 import { openDeadLetters, openKv } from "@antiphon/runtime";
 import { POLICY_RULES } from "../../../services/gateway/src/policy/policy.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { closedRecord } from "../../support/closed-record.ts";
 import { errorOf, openWorld } from "./gateway-world.ts";
+import { cellsOf, diff, policyOf, ratesOf, rowsOf, RULES, RUN_RULES, WAYS } from "./policy-table.ts";
+import type { Fields, Row, Side } from "./policy-table.ts";
+import { ROUTES } from "../../../services/gateway/src/http/route-table.ts";
 import type { Answer, World } from "./gateway-world.ts";
 
-type Fields = Record<string, unknown>;
-interface Side {
-  inputs?: Fields;
-  constraints?: Fields;
-}
-interface Row {
-  readonly rule: string;
-  readonly says: Partial<PolicyProfile>;
-  readonly bad: Side;
-  readonly good: Side;
-  /** The value that the refusal names. */
-  readonly value: string | number;
-  /** The same as command-line options, if there are any. */
-  readonly cli?: readonly string[];
-}
-
-const BIN = fileURLToPath(new URL("../../../bin/antiphon.mjs", import.meta.url));
-const OPEN: PolicyProfile = {
-  name: "strict",
-  protectedBranches: [],
-  requireTestsBeforePush: false,
-  requireApprovalForPush: false,
-  allowedWorkItemTransitions: ["open", "done"],
+const PROFILE = jsonSchemaOf("PolicyProfile") as { properties: object };
+const OF_VERDICT = "it says what a change must prove or who must approve it; the Director decides by it";
+const NO_RULE: Readonly<Record<string, string>> = {
+  name: "it names the profile",
+  limits: "its fields are rules of their own",
+  requireProof: OF_VERDICT,
+  minTrials: OF_VERDICT,
+  autoLand: OF_VERDICT,
+  gates: OF_VERDICT,
 };
-const diff = (path: string, lines = 1): { path: string; diff: string } => ({
-  path,
-  diff: `--- a/${path}\n+++ b/${path}\n@@ -1 +1,${lines} @@\n-a\n${"+b\n".repeat(lines)}`,
-});
-const patched = (...files: { path: string; diff: string }[]): Side => ({
-  inputs: { agent: { kind: "scripted", patch: { files } } },
-});
-const land = (land_on: string): Side => ({ inputs: { land_on } });
-
-const RUN_RULES: readonly Row[] = [
-  {
-    rule: "commandBlacklist",
-    says: { commandBlacklist: ["Push"] },
-    bad: land("topic"),
-    good: {},
-    value: "Push",
-    cli: ["--land", "topic"],
-  },
-  {
-    rule: "commandWhitelist",
-    says: { commandWhitelist: ["RunTests"] },
-    bad: {},
-    good: { inputs: { workflow: "REVIEW" } },
-    value: "ApplyPatch",
-    cli: [],
-  },
-  {
-    rule: "protectedBranches",
-    says: { protectedBranches: ["main"] },
-    bad: land("main"),
-    good: land("topic"),
-    value: "main",
-    cli: ["--land", "main"],
-  },
-  {
-    rule: "requireTestsBeforePush",
-    says: { requireTestsBeforePush: true },
-    bad: { constraints: { allow_unverified: true } },
-    good: land("topic"),
-    value: "allow_unverified",
-    cli: ["--allow-unverified"],
-  },
-  {
-    rule: "requireApprovalForPush",
-    says: { requireApprovalForPush: true },
-    bad: land("topic"),
-    good: { ...land("topic"), constraints: { approvals: { needed: 1 } } },
-    value: "topic",
-    cli: ["--land", "topic"],
-  },
-  {
-    rule: "maxFilesPerCommit",
-    says: { maxFilesPerCommit: 1 },
-    bad: patched(diff("a.txt"), diff("b.txt")),
-    good: patched(diff("a.txt")),
-    value: 2,
-  },
-  {
-    rule: "maxLinesPerCommit",
-    says: { maxLinesPerCommit: 2 },
-    bad: patched(diff("a.txt", 2)),
-    good: patched(diff("a.txt")),
-    value: 3,
-  },
-  {
-    rule: "protectedPaths",
-    says: { protectedPaths: ["deploy/**"] },
-    bad: patched(diff("Deploy/prod.yaml")),
-    good: patched(diff("a.txt")),
-    value: "Deploy/prod.yaml",
-  },
-  {
-    rule: "allowedGrants",
-    says: { allowedGrants: ["test/**"] },
-    bad: { inputs: { grants: ["**"] } },
-    good: { inputs: { grants: ["test/**", "test/a.test.js"] } },
-    value: "**",
-    cli: ["--grant", "**"],
-  },
-  {
-    rule: "allowedAgents",
-    says: { allowedAgents: ["scripted"] },
-    bad: {
-      inputs: {
-        tasks: [{ id: 1, description: "t", dependencies: [], agent: { kind: "command", argv: ["true"] } }],
-      },
-    },
-    good: {},
-    value: "command",
-    cli: ["--program", "true"],
-  },
-  {
-    rule: "allowedEgress",
-    says: { allowedEgress: ["none"] },
-    bad: { constraints: { egress: { mode: "git+pkg" } } },
-    good: { constraints: { egress: { mode: "none" } } },
-    value: "git+pkg",
-    cli: ["--egress", "git+pkg"],
-  },
-  {
-    rule: "allowedHosts",
-    says: { allowedHosts: ["*.example.org"] },
-    bad: { constraints: { egress: { mode: "allowlist", allowlist: ["example.org.evil.net"] } } },
-    good: { constraints: { egress: { mode: "allowlist", allowlist: ["docs.EXAMPLE.org"] } } },
-    value: "example.org.evil.net",
-    cli: ["--allow-host", "example.org.evil.net"],
-  },
-  {
-    rule: "allowModels",
-    says: { allowModels: false },
-    bad: { constraints: { model_budget: { tokens: 10 } } },
-    good: {},
-    value: "model_budget",
-    cli: ["--model-tokens", "10"],
-  },
-  {
-    rule: "maxModelTokens",
-    says: { maxModelTokens: 100 },
-    bad: { constraints: { model_budget: { tokens: 101 } } },
-    good: { constraints: { model_budget: { tokens: 100 } } },
-    value: 101,
-    cli: ["--model-tokens", "101"],
-  },
-  {
-    rule: "maxModelUsdMicro",
-    says: { maxModelUsdMicro: 1_000_000 },
-    bad: { constraints: { model_budget: { usd_micro: 1_000_001 } } },
-    good: { constraints: { model_budget: { usd_micro: 1_000_000 } } },
-    value: 1_000_001,
-    cli: ["--model-usd", "1.000001"],
-  },
-  {
-    rule: "maxAttempts",
-    says: { maxAttempts: 2 },
-    bad: { constraints: { max_attempts: 3 } },
-    good: {},
-    value: 3,
-    cli: ["--attempts", "3"],
-  },
-  {
-    rule: "maxTimeBudgetS",
-    says: { maxTimeBudgetS: 60 },
-    bad: { constraints: { time_budget_s: 61 } },
-    good: { constraints: { time_budget_s: 60 } },
-    value: 61,
-    cli: ["--time-budget", "61"],
-  },
-  {
-    rule: "maxRunTimeBudgetS",
-    says: { maxRunTimeBudgetS: 600 },
-    bad: { constraints: { run_time_budget_s: 601 } },
-    good: {},
-    value: 601,
-  },
-];
-
+/** Routes that start no work, decide nothing and change nothing of a repository. */
+const NO_WAY: Readonly<Record<string, string>> = {
+  "POST /sessions": "opens a session; its commands are ways",
+  "POST /sessions/{id}/commands": "each command is a way of its own",
+  "POST /sessions/{id}/approvals": "a push that rests on the approval is judged again",
+  "POST /policy/check": "tells, and starts nothing",
+  "POST /policy/simulate": "tells, and starts nothing",
+  "POST /runs/{id}/pause": "starts nothing",
+  "POST /runs/{id}/resume": "lets go on what was admitted",
+  "POST /runs/{id}/replay": "repeats an admitted attempt with recorded answers, and lands nothing",
+  "POST /runs/{id}/restore": "puts records back unchanged",
+  "POST /runs/{id}/rebuild": "writes documents that follow from records",
+  "POST /recordings": "stores answers that a run may name",
+  "POST /models/test": "asks a host for its models, as an admin",
+  "POST /images": "changes the deployment, as an admin",
+};
+const BIN = fileURLToPath(new URL("../../../bin/antiphon.mjs", import.meta.url));
 let world: World;
 let repo: string;
 
@@ -210,12 +60,8 @@ afterAll(async () => {
 });
 
 /** Sets the deployment's policy to a single profile with these fields. */
-async function enforce(says: Partial<PolicyProfile>): Promise<void> {
-  await openKv(world.bus, BUCKETS.policies).put("config", {
-    profiles: { strict: { ...OPEN, ...says } },
-    defaultProfile: "strict",
-    globalLimits: {},
-  });
+async function enforce(says: Partial<PolicyProfile>, rate: string | null = null): Promise<void> {
+  await openKv(world.bus, BUCKETS.policies).put("config", policyOf(says, rate));
 }
 
 /** Counts messages that a caller can cause; timers of earlier runs may be set at any time and do not count. */
@@ -310,13 +156,38 @@ const DOORS: readonly Door[] = [
   },
 ];
 
-it("the table contains every rule that a run can break", () => {
-  const rules = POLICY_RULES.filter((rule) => rule !== "allowedWorkItemTransitions");
-  expect(RUN_RULES.map(({ rule }) => rule)).toEqual(rules);
+describe("the table of ways and rules", () => {
+  it("has a row for every rule that a run can break, in the order of evaluation", () => {
+    const rules = POLICY_RULES.filter((rule) => rule !== "allowedWorkItemTransitions");
+    expect(RUN_RULES.map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  it("has every field of a profile as a rule, or says why it refuses nothing", () => {
+    const fields = Object.keys(PROFILE.properties);
+    expect(fields.filter((field) => !POLICY_RULES.includes(field) && !(field in NO_RULE))).toEqual([]);
+  });
+
+  it("has every route that acts as a way, or says why it is none", () => {
+    const routes = ROUTES.filter(({ method }) => method === "post").map(({ path }) => `POST ${path}`);
+    const ways = Object.keys(WAYS).map((way) => way.replaceAll(/:(\w+)/g, "{$1}").replace(/(,| by ).*$/, ""));
+    expect(routes.filter((route) => !ways.includes(route) && !(route in NO_WAY))).toEqual([]);
+  });
+
+  it("has more than two hundred cells, and each other one has a reason", () => {
+    const ways = Object.keys(WAYS);
+    const cells = ways.reduce((sum, way) => sum + cellsOf(way).length, 0);
+    const reasons = ways.flatMap((way) => Object.entries(WAYS[way] ?? {}));
+    expect(cells + reasons.length).toBe(ways.length * RULES.length);
+    expect(reasons.filter(([rule, reason]) => !RULES.includes(rule) || reason === "")).toEqual([]);
+    expect(cells).toBeGreaterThanOrEqual(200);
+    console.log(
+      `${ways.length} ways x ${RULES.length} rules: ${cells} cells, ${reasons.length} cannot exist`,
+    );
+  });
 });
 
 describe.each(DOORS)("$name", (door) => {
-  it.each(RUN_RULES)(
+  it.each(rowsOf(door.name))(
     "gateway/G1: refuses by $rule and stores nothing; the allowed variant passes",
     async (row) => {
       await enforce({});
@@ -334,6 +205,19 @@ describe.each(DOORS)("$name", (door) => {
       expect([twin.status, twin.text]).toEqual([door.accepts, twin.text]);
     },
   );
+});
+
+describe.each(DOORS)("$name", (door) => {
+  it.each(ratesOf(door.name))("is refused by %s, with the time of the next call", async (rule) => {
+    await enforce({});
+    const call = await door.ready({});
+    await enforce({}, rule);
+    const before = await stored();
+    const refusal = await call();
+    expect([refusal.status, errorOf(refusal)]).toMatchObject([429, { code: "ANT_POLICY_THROTTLED", rule }]);
+    expect(Number(refusal.headers["retry-after"])).toBeGreaterThan(0);
+    expect(await stored()).toBe(before);
+  });
 });
 
 describe("a session's command", () => {
@@ -397,23 +281,43 @@ describe("antiphon run", () => {
     const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
     return { code, err, out };
   }
-  const run = (cli: readonly string[]): string[] => {
-    const agent = cli.includes("--program") ? [] : ["--command", "true"];
-    return ["run", "Do it", "--repo", repo, "--detach", ...agent, ...cli];
+  const run = (row: Row): string[] => {
+    const [flag, content] = row.cli ?? [];
+    const given = flag === "--patch" ? [flag, patchFile(String(content))] : (row.cli ?? []);
+    const agent = flag === "--program" || flag === "--patch" ? [] : ["--command", "true"];
+    return ["run", "Do it", "--repo", repo, "--detach", ...agent, ...given];
+  };
+  const patchFile = (content: string): string => {
+    const file = join(makeRepo().path, "p.diff");
+    writeFileSync(file, content);
+    return file;
   };
 
-  it.each(RUN_RULES.filter(({ cli }) => cli !== undefined))(
-    "is refused by $rule, and reports it",
-    async (row) => {
-      await enforce(row.says);
-      const before = await stored();
-      const { code, err } = await antiphon(run(row.cli ?? []));
-      expect([code, err]).toEqual([2, err]);
-      expect(err).toContain("ANT_POLICY_REFUSED");
-      expect(err).toContain(`(profile strict, rule ${row.rule})`);
-      expect(await stored()).toBe(before);
-    },
-  );
+  it.each(rowsOf("antiphon run"))("is refused by $rule, and reports it", async (row) => {
+    await enforce(row.says);
+    const before = await stored();
+    const { code, err } = await antiphon(run(row));
+    expect([code, err]).toEqual([2, err]);
+    expect(err).toContain("ANT_POLICY_REFUSED");
+    expect(err).toContain(`(profile strict, rule ${row.rule})`);
+    expect(await stored()).toBe(before);
+  });
+
+  it.each(ratesOf("antiphon run"))("is refused by %s, and reports it", async (rule) => {
+    await enforce({}, rule);
+    const { code, err, out } = await antiphon([
+      "run",
+      "Do it",
+      "--repo",
+      repo,
+      "--command",
+      "true",
+      "--json",
+    ]);
+    expect([code, err]).toEqual([4, err]);
+    expect(`${out}${err}`).toContain("ANT_POLICY_THROTTLED");
+    expect(JSON.parse(out)).toMatchObject({ error: { rule } });
+  });
 
   it("explains the policy of a repository, and checks an intent in advance", async () => {
     await enforce({ protectedBranches: ["main"] });

@@ -7,7 +7,7 @@ const rule = (name, comment, source, target) => ({
   to: target,
 });
 
-/** The globs of pure-files.json, which eslint.config.js reads, too. */
+/** The globs of pure-files.json, which oxlint.config.mjs reads, too. */
 const PURE = require("./pure-files.json").pure.map(
   (glob) => `^${glob.replaceAll(".", "\\.").replace("**/*", ".+").replace("*", "[^/]+")}$`,
 );

@@ -95,6 +95,12 @@ test.each([
     expect(repo.landed(document.runId)).toHaveLength(1);
     const calls = (await logOf(document.runId)).filter((line) => line.rule === rule);
     expect(calls.length).toBeGreaterThanOrEqual(2);
+    const { stdout: transcript } = await stack.antiphon(["logs", "--transcript", document.runId]);
+    expect(transcript).toMatch(/^== T-001 1 attempt transcript\.jsonl$/m);
+    for (const said of [FIX, "Done."]) expect(transcript).toContain(said);
+    // What people are shown is what the gateway has charged.
+    const shown = await stack.json<{ model: { calls: number; tokens: number } }>(["get", document.runId]);
+    expect(shown.document.model).toMatchObject({ calls: calls.length, tokens: calls.length * 1020 });
     for (const { decision, model } of calls) {
       expect(decision).toBe("allow");
       expect(model?.charged_tokens).toBe(1020);
@@ -150,6 +156,7 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
     ],
     prompt: "stdin",
     junk: [".own*"],
+    transcript: { file: ".own.log", format: "text" },
   };
   writeFileSync(join(own, "agent.yaml"), JSON.stringify(pack));
   const run = (agent: string) =>
@@ -161,6 +168,8 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
   expect(document).toMatchObject({ status: "succeeded" });
   const changed = repo.git("show", "--name-only", "--format=", `antiphon/${document.runId}`);
   expect(changed).not.toContain(".own.log");
+  const transcript = await stack.antiphon(["logs", "--transcript", document.runId]);
+  expect(transcript.stdout).toMatch(/^== T-001 1 attempt transcript\.txt\n.*noise$/m);
   expect((await stack.antiphon(["agents", "add", own])).stdout).toContain("--agent own");
   expect((await stack.antiphon(["agents", "list"])).stdout).toMatch(/own .*your own/);
   expect((await run("own")).document).toMatchObject({ status: "succeeded" });

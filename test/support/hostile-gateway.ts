@@ -125,6 +125,7 @@ const REVIEW = JSON.stringify({
 const FILES: Readonly<Record<string, string>> = {
   "diff.patch": DIFF,
   "work/1.stdout.txt": HOSTILE,
+  "transcript.jsonl": `${JSON.stringify({ type: HOSTILE, text: HOSTILE })}\n${HOSTILE}`,
   [`skills/results/${RUN}/reviewer.json`]: REVIEW,
   [`skills/results/${RUN}/reviewer.md`]: HOSTILE,
 };

@@ -64,7 +64,7 @@ function say(line: Line, isMessages: boolean, response: ServerResponse): void {
     else setImmediate(() => response.destroy());
   } else if (line === "endless") {
     const piece = shape({ text: "and ".repeat(4096) });
-    const [start = [], delta] = isMessages ? [piece.slice(0, 2), piece[2]] : [[], piece[0]];
+    const [start, delta] = isMessages ? [piece.slice(0, 2), piece[2]] : [[], piece[0]];
     for (const event of start) write(event);
     const more = (): void => {
       while (!response.destroyed && write(delta ?? {}));

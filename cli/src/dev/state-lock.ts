@@ -96,7 +96,7 @@ function lockFile(file: number, path: string, searchPath: string): boolean {
       encoding: "utf8",
       timeout: DEADLINE_MS,
     });
-    if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT") continue;
+    if (error !== undefined && "code" in error && error.code === "ENOENT") continue;
     if (error === undefined && (status === 0 || status === 1)) return status === 0;
     throw new Failure(
       "ANT_DEV_LOCK_FAILED",

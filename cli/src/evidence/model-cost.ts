@@ -1,6 +1,9 @@
 // What the model calls of a run were charged: the sum over the reports of the egress gateway in its evidence.
 import type { EgressReport } from "@antiphon/contracts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
+import { Failure } from "../failure.ts";
+import type { Screen } from "../screen/screen.ts";
+import type { RunSummary } from "../runs/summary.ts";
 import { filePath } from "./evidence-view.ts";
 
 const REPORT = "egress/summary.json";
@@ -31,6 +34,26 @@ export async function modelCost(gateway: GatewayClient, id: string): Promise<Mod
     usdMicro: sum((report) => report.model_usd_micro),
     attempts: attempts.length,
   };
+}
+
+/** Null: the run may call no model, or its reports cannot be read, which is said. */
+export async function shownCost(
+  screen: Screen,
+  gateway: GatewayClient,
+  { runId, modelBudget }: Pick<RunSummary, "runId" | "modelBudget">,
+): Promise<ModelCost | null> {
+  if (modelBudget === null) return null;
+  try {
+    return await modelCost(gateway, runId);
+  } catch (thrown) {
+    const { code, message } = Failure.from(thrown);
+    screen.err(`what ${runId} was charged cannot be read: ${code}: ${message}`);
+    return null;
+  }
+}
+
+export function costRows(cost: ModelCost | null): string[] {
+  return cost === null ? [] : [`  model calls  ${costText(cost)}`];
 }
 
 /** `$0.0123, 4,080 tokens in 4 calls`. */

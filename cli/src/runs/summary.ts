@@ -1,7 +1,7 @@
 // The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
 import { isPaused, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { runView } from "@antiphon/run/view/run-view";
-import type { RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
+import type { ModelBudget, RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
 import { branch, firstLine, short } from "./sentences.ts";
 
 export interface TaskSummary {
@@ -43,6 +43,8 @@ export interface RunSummary {
   readonly signed: string | null;
   readonly startedAt: string | null;
   readonly durationMs: number;
+  /** For its model calls; null: it may make none. */
+  readonly modelBudget: ModelBudget | null;
 }
 
 /** `now`: milliseconds since 1970; the end of the duration while the run is open. */
@@ -70,6 +72,7 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
     startedAt,
     // Record times come from the server's clock, and ours may be behind it.
     durationMs: startedAt === null ? 0 : Math.max(0, end - Date.parse(startedAt)),
+    modelBudget: intent?.options.model_budget ?? null,
   };
 }
 

@@ -21,14 +21,17 @@ export const addGet: AddVerb = (program, context) => {
       const summary = await readSummary(gateway, context.config.directorKeys, id);
       const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
       const delivery = await shownDelivery(context.screen, gateway, summary);
+      const { costRows, shownCost } = await import("../evidence/model-cost.ts");
+      const model = await shownCost(context.screen, gateway, summary);
       if (options.json === true)
         return context.screen.json({
           ...summary,
           ...delivery,
+          model,
           view: await gateway.get("/runs/{id}", { id }),
         });
       printSummary(context, summary);
-      for (const row of deliveryRows(id, delivery)) context.screen.out(row);
+      for (const row of [...deliveryRows(id, delivery), ...costRows(model)]) context.screen.out(row);
       if (summary.code === null || summary.status === "succeeded") return;
       const { code, message, remedy } = new Failure(summary.code, summary.message);
       for (const line of withBar(`  why   ${code}: `, message)) context.screen.out(line);

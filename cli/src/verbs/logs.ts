@@ -9,10 +9,13 @@ import type { AddVerb, CliContext } from "../context.ts";
 interface LogFlags {
   readonly follow?: boolean;
   readonly json?: boolean;
+  readonly transcript?: boolean;
 }
 
 /** `checks/1.stdout.txt`, `work/1.stderr.txt`; the other files of a bundle are its documents. */
 const IS_LOG = /\.(stdout|stderr)\.txt$/;
+
+const TRANSCRIPT = /^transcript\.(jsonl|json|txt)$/;
 
 export const addLogs: AddVerb = (program, context) => {
   program
@@ -20,12 +23,18 @@ export const addLogs: AddVerb = (program, context) => {
     .summary("print the output of a run's agents and checks, also after its end")
     .argument("<runId>", "the id of the run", runId)
     .option("-f, --follow", "go on with the live output until the run ends")
+    .option("--transcript", "print the transcripts of the run's agents instead: what they did and said")
     .option("--json", "print one JSON object per line")
     .addHelpText(
       "after",
-      examples(["antiphon logs run_4f0c2k9s0x7d2m1q8z3a", "antiphon logs -f run_4f0c2k9s0x7d2m1q8z3a"]),
+      examples([
+        "antiphon logs run_4f0c2k9s0x7d2m1q8z3a",
+        "antiphon logs -f run_4f0c2k9s0x7d2m1q8z3a",
+        "antiphon logs --transcript run_4f0c2k9s0x7d2m1q8z3a",
+      ]),
     )
     .action(async (id: string, flags: LogFlags) => {
+      if (flags.transcript === true) return printTranscripts(context, id, flags);
       await printStored(context, id, flags);
       if (flags.follow === true) await printLive(context, id, flags);
     });
@@ -46,6 +55,31 @@ async function printStored(context: CliContext, id: string, { json }: LogFlags):
         context.screen.out(context.screen.colours.dim(`== ${taskId} ${epoch} ${who} ${path}`));
         show(context, text);
       }
+    }
+  }
+}
+
+async function printTranscripts(context: CliContext, id: string, { json }: LogFlags): Promise<void> {
+  const { filePath } = await import("../evidence/evidence-view.ts");
+  const { transcriptLines } = await import("../evidence/transcript-lines.ts");
+  const gateway = await context.gateway();
+  const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
+  const found = bundles.flatMap(({ taskId, epoch, kind, manifest }) =>
+    manifest.files.flatMap(({ path }) => {
+      const format = kind === "attempt" ? TRANSCRIPT.exec(path)?.[1] : undefined;
+      return format === undefined
+        ? []
+        : [{ taskId, epoch, path, format: format as "jsonl" | "json" | "txt" }];
+    }),
+  );
+  if (found.length === 0 && json !== true)
+    context.screen.err("no transcript yet, or the agent's pack names none");
+  for (const { taskId, epoch, path, format } of found) {
+    const text = (await gateway.bytes(filePath(id, taskId, epoch, path, false))).toString("utf8");
+    if (json === true) context.screen.json({ taskId, epoch, path, text });
+    else {
+      context.screen.out(context.screen.colours.dim(`== ${taskId} ${epoch} attempt ${path}`));
+      show(context, transcriptLines(text, format).join("\n"));
     }
   }
 }

@@ -113,11 +113,13 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   if (end.kind === "interrupted") return turnedAway(context, runId);
   const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
   const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
-  const summary = { ...end.summary, ...delivery };
+  const { costRows, shownCost } = await import("../evidence/model-cost.ts");
+  const model = await shownCost(context.screen, await context.gateway(), end.summary);
+  const summary = { ...end.summary, ...delivery, model };
   if (options.json === true) context.screen.json(jsonLines ? { event: "summary", ...summary } : summary);
   else {
     printSummary(context, end.summary);
-    for (const row of deliveryRows(runId, delivery)) context.screen.out(row);
+    for (const row of [...deliveryRows(runId, delivery), ...costRows(model)]) context.screen.out(row);
   }
   const { code, message, status } = end.summary;
   if (code !== null && status !== "succeeded" && options.json !== true)

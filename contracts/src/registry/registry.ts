@@ -46,7 +46,7 @@ type TypeOf<N extends SchemaName> = N extends keyof FilledTypes
 type TypesByName = { [N in SchemaName]: TypeOf<N> };
 
 /** An interface, so that tsc looks a name up. With the conditional type itself it would compare all contracts with each other. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+// oxlint-disable-next-line typescript/no-empty-object-type
 interface ContractTypes extends TypesByName {}
 
 /** The type of a value that `validate(name, ...)` accepted. */

@@ -4,6 +4,7 @@
  */
 import { Type, type Static, type TObject, type TProperties } from "typebox";
 import { Patch } from "../seeds/patch.ts";
+import { PackTranscript } from "../settings/agent-pack.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 
@@ -91,6 +92,7 @@ const pack = agent(
       maxItems: 64,
       description: "Globs of its own files, which are left out of the change.",
     }),
+    transcript: Type.Optional(PackTranscript),
   },
   [
     flag("--model <name>", "text", "the model, instead of the pack's own", "model"),

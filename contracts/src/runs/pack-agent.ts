@@ -55,6 +55,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     prompt: pack.prompt,
     env: Object.fromEntries(env),
     junk: [...(pack.junk ?? [])],
+    ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
   };
 }
 

@@ -56,6 +56,23 @@ export const PackModel = closed(
   { description: "Where its model traffic goes. The egress gateway meters it and adds the key." },
 );
 
+export const PackTranscript = closed(
+  {
+    file: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        pattern: "^[^/\\u0000][^\\u0000]*$",
+        description:
+          "A glob of one file in the work tree, which is then left out of the change. Default: standard output.",
+      }),
+    ),
+    format: oneOf(["jsonl", "json", "text"], { description: "jsonl: one event a line." }),
+  },
+  { description: "Its own account of the session, which is kept as evidence." },
+);
+export type PackTranscript = Static<typeof PackTranscript>;
+
 export const AgentPack = closed(
   {
     name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
@@ -87,6 +104,7 @@ export const AgentPack = closed(
         description: "Globs of its own files in the work tree, which are left out of the change.",
       }),
     ),
+    transcript: Type.Optional(PackTranscript),
     model: Type.Optional(PackModel),
   },
   { description: "An agent pack: `agent.yaml` in a directory of its own." },

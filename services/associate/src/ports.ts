@@ -6,6 +6,7 @@ import type {
   EvidenceManifest,
   EvidenceRef,
   FileMode,
+  PackTranscript,
   SandboxEvent,
   SandboxOutcome,
   SandboxRequest,
@@ -130,6 +131,8 @@ export type Preparation =
       readonly note: string;
       /** Globs of the agent's own files, which are left out of the change. Default: none. */
       readonly junk?: readonly string[];
+      /** The agent's own account of its session, which is kept. Default: none. */
+      readonly account?: PackTranscript;
     }
   | { readonly kind: "ask"; readonly questions: readonly string[] };
 

@@ -257,6 +257,7 @@ describe("what a verb shows of hostile text is visible and harmless (cli/C5)", (
   test("logs -f, the file of an evidence, and a file of checks", async () => {
     for (const words of [
       ["logs", "-f", RUN],
+      ["logs", "--transcript", RUN],
       ["evidence", "get", RUN, "T-001", "1", "work/1.stdout.txt"],
       ["run", "x", "--repo", repo, "--tasks", file(`none ${HOSTILE}`)],
     ]) {

@@ -49,7 +49,7 @@ function Signatures({ records }: { readonly records: readonly RunRecord[] }): Re
     return () => {
       isShown = false;
     };
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- decisions only grow, and lastSeq changes when they do
+    // oxlint-disable-next-line react/exhaustive-deps -- decisions only grow, and lastSeq changes when they do
   }, [lastSeq]);
   if (decisions.length === 0) return null;
   return (

@@ -21,6 +21,7 @@ export function packAgent(spec: AgentOf<"pack">): Agent {
         transcript: null,
         note: `ran the agent ${spec.name}`,
         junk: spec.junk,
+        ...(spec.transcript === undefined ? {} : { account: spec.transcript }),
       });
     },
   };

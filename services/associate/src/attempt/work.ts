@@ -25,6 +25,7 @@ import type { AttemptPorts, Change } from "../ports.ts";
 import { reported } from "../evidence/proposal.ts";
 import { questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
+import { withoutAccount } from "../evidence/transcript.ts";
 import type { Ending } from "../evidence/report.ts";
 import { RunningJob } from "./running-job.ts";
 import { jobOf, runJob } from "./sandbox-job.ts";
@@ -218,14 +219,16 @@ async function followed(
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }
   keepTools(ports, dispatch, outcome);
-  const after = withoutJunk(await changeIn(outcome, ports), work.junk ?? []);
+  const collected = withoutAccount(await changeIn(outcome, ports), work.account);
+  const { account } = collected;
+  const after = withoutJunk(collected.change, work.junk ?? []);
   const left = work.isProgram === true ? questionLeft(outcome, after) : null;
   if (left !== null) {
     const ending = { kind: "asks", questions: [left] } as const;
-    return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work };
+    return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work, account };
   }
   const ending = endedIn(outcome, plan, budgetMs);
-  return { ending, plan, outcome, change: merged(work.change, after), work };
+  return { ending, plan, outcome, change: merged(work.change, after), work, account };
 }
 
 function endedIn(outcome: SandboxOutcome, plan: JobPlan, budgetMs: number): Ending {

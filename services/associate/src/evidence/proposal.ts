@@ -17,8 +17,9 @@ import type { Provenance } from "./bundle.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
+import { transcriptOf } from "./transcript.ts";
 import { isEmpty } from "../ports.ts";
-import type { AttemptPorts, Change, Diff, Preparation } from "../ports.ts";
+import type { AttemptPorts, Change, ChangedFile, Diff, Preparation } from "../ports.ts";
 import type { AttemptOrder } from "../attempt/work.ts";
 
 /** The largest report: one journal record, less room for its envelope and the references. */
@@ -35,6 +36,8 @@ export interface Ran {
   readonly outcome: SandboxOutcome | null;
   readonly change: Change;
   readonly work: Work | null;
+  /** The transcript, if the agent left one as a file. Default: null. */
+  readonly account?: ChangedFile | null;
 }
 
 /** What an attempt proposes, before anything of it is stored. */
@@ -59,7 +62,11 @@ export async function proposed(
 export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
   const { dispatch, runId, epoch, associate } = order;
   const { facts, report, artifacts } = await proposed(order, ports, ran);
-  const bundle = [...filesOf(facts, provenanceOf(order, ports, ran)), ...artifacts.map(({ file }) => file)];
+  const bundle = [
+    ...filesOf(facts, provenanceOf(order, ports, ran)),
+    ...artifacts.map(({ file }) => file),
+    ...transcriptOf(ran.work?.account, ran.account ?? null, ran.outcome, ran.plan?.work.at(-1)?.id ?? null),
+  ];
   const files = await ports.evidence.store(bundle);
   const manifest = manifestOf({
     runId,

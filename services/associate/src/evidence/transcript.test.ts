@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import type { SandboxOutcome } from "@antiphon/contracts";
+import type { ChangedFile } from "../ports.ts";
+import { output } from "../testing/dispatch.fixture.ts";
+import { transcriptOf, withoutAccount } from "./transcript.ts";
+
+const file = (path: string): ChangedFile => ({ path, mode: "100644", content: Buffer.from(path) });
+const change = { files: [file("a.js"), file(".own/1.json"), file(".own/2.json")], deletions: ["b.js"] };
+const OWN = { file: ".own/*.json", format: "json" } as const;
+
+it("takes the file that the pack names out of the change, and the last of several", () => {
+  const found = withoutAccount(change, OWN);
+  expect(found).toEqual({
+    change: { files: [file("a.js")], deletions: ["b.js"] },
+    account: file(".own/2.json"),
+  });
+  expect(transcriptOf(OWN, found.account, null, null)).toEqual([
+    { path: "transcript.json", text: ".own/2.json" },
+  ]);
+});
+
+it("leaves the change alone when the transcript is an output, and keeps that", () => {
+  const said = { format: "jsonl" } as const;
+  expect(withoutAccount(change, said)).toEqual({ change, account: null });
+  const outcome = { steps: [{ id: "work-1", stdout: output("{}\n") }] } as unknown as SandboxOutcome;
+  expect(transcriptOf(said, null, outcome, "work-1")).toEqual([{ path: "transcript.jsonl", text: "{}\n" }]);
+});
+
+it("keeps nothing when there is none", () => {
+  expect(transcriptOf(OWN, null, null, null)).toEqual([]);
+  expect(transcriptOf({ format: "text" }, null, null, "work-1")).toEqual([]);
+  expect(transcriptOf(undefined, null, null, "work-1")).toEqual([]);
+});

@@ -149,8 +149,8 @@ async function sandboxes(
     maxAgeMs: 600_000,
     order: () => order,
     preload: async (sandbox) => {
-      await fillWorkspace({ sandbox, holds: null }, plan, "hint");
-      return plan.tree;
+      await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "hint");
+      return { tree: plan.tree, repository: null };
     },
     onFailure: (error) => console.error(error),
     now: () => performance.now(),
@@ -166,7 +166,7 @@ async function sandboxes(
         60_000,
       );
       const begun = performance.now();
-      const lease = await pool.take(order, plan.tree);
+      const lease = await pool.take(order, { tree: plan.tree, repository: null });
       await fillWorkspace(lease, plan, "hint");
       await lease.sandbox.run(shell("true"));
       ready.push(performance.now() - begun);

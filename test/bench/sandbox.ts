@@ -20,6 +20,7 @@ import {
   boundsOf,
   fillWorkspace,
   planWorkspace,
+  wantedOf,
 } from "../../services/sandbox-runner/src/workspace/workspace.ts";
 import { canonicalTar, type WritableFile } from "../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
@@ -269,14 +270,14 @@ async function workspace(test: Engine): Promise<void> {
   const tar = canonicalTar(tree);
   const trees = new TreeArchive(directory, { stream: () => Readable.from([tar]) }, 1e9);
   const preloader = new Preloader(trees);
-  preloader.wanted("tree", null);
+  preloader.wanted({ tree: "tree", repository: null, layers: null });
   const order = await test.order();
   const pool = new WarmPool({
     provider: test.provider,
     bounds: { warm: 1, slots: 2 },
     maxAgeMs: 600_000,
     order: () => order,
-    preload: (sandbox) => preloader.preload(sandbox),
+    preload: (...asked) => preloader.preload(...asked),
     onFailure: (error) => console.error(error),
     now: () => performance.now(),
   });
@@ -295,7 +296,7 @@ async function workspace(test: Engine): Promise<void> {
       const layering = { layersOf: () => Promise.resolve(null) }; // streamed
       const sources = { trees, layering, blob: () => Promise.reject(new Error("no overlay")) };
       const plan = await planWorkspace(asked, sources, 64e6);
-      const lease = await pool.take(order, plan.tree);
+      const lease = await pool.take(order, wantedOf(plan));
       await fillWorkspace(lease, plan, "hint");
       const took = performance.now() - started;
       await lease.sandbox.run(shell("echo changed > src/part0/file0.js"));

@@ -95,7 +95,7 @@ export async function startSandboxRunner(
       labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
       ...(preloader.layers === null ? {} : { layers: preloader.layers }),
     }),
-    preload: (sandbox) => preloader.preload(sandbox),
+    preload: (...asked) => preloader.preload(...asked),
     onFailure: (error) => {
       preloader.forgetLayers();
       log.warn({ err: error, ...AntiphonError.from(error).toJSON() }, "sandbox pool");
@@ -206,11 +206,12 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
     provider: provider.name,
     defaults,
     image: (asked) => images.resolve(asked),
-    lease: async (order, job, tree) => {
-      preloader.wanted(tree?.name ?? null, order.layers ?? null);
+    lease: async (order, job, wanted) => {
+      const { tree, repository } = wanted;
+      preloader.wanted({ tree: tree?.name ?? null, repository, layers: order.layers ?? null });
       const begun = performance.now();
       const labels = containerLabels(identity, job, Date.now());
-      const lease = await pool.take({ ...order, labels }, tree, job.spare === true ? LEFT_BY_SPARE : 0);
+      const lease = await pool.take({ ...order, labels }, wanted, job.spare === true ? LEFT_BY_SPARE : 0);
       const waited = (performance.now() - begun) / 1_000;
       meter.observe("antiphon_sandbox_wait_seconds", { start: lease.warm ? "warm" : "cold" }, waited);
       const nameFor = (epoch: number): void =>

@@ -12,6 +12,7 @@ import {
   orderOf,
   fillWorkspace,
   planWorkspace,
+  putRepository,
   type WorkspacePlan,
 } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { TreeArchive, type Tree } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
@@ -36,7 +37,12 @@ afterAll(async () => {
   await docker.removeLayers();
 });
 
-type Asked = Partial<Pick<SandboxWorkspace, "files" | "deletions">> & { git?: boolean; roomBytes?: number };
+type Asked = Partial<Pick<SandboxWorkspace, "files" | "deletions">> & {
+  git?: boolean;
+  roomBytes?: number;
+  /** The sandbox was warm and has the repository already. */
+  held?: boolean;
+};
 
 interface Inside {
   plan: WorkspacePlan;
@@ -66,11 +72,13 @@ async function inside(
   const { tree, tar } = await exportTree(repo.path, repo.head);
   const linked = await exportLinked(repo.path, repo.head, () => Promise.resolve(true));
   const options = { commits: 50, branch: "refs/heads/main", sizes: () => Promise.resolve(linked.sizes) };
-  const history = asked.git === false ? null : await exportHistory(repo.path, repo.head, options);
+  const history =
+    asked.git === false && asked.held !== true ? null : await exportHistory(repo.path, repo.head, options);
+  const archive = `history-${repo.head}.tar`;
   const objects = new Map<string, Buffer | null>([
     [`tree-${tree}.tar`, tar],
     [`linked-${tree}.tar`, linked.tar],
-    [`history-${repo.head}.tar`, history?.tar ?? null],
+    [archive, history?.tar ?? null],
   ]);
   const source = {
     async *stream(name: string) {
@@ -82,7 +90,7 @@ async function inside(
     {
       tree: `tree-${tree}.tar`,
       ...(linked.tar === null ? {} : { linked: `linked-${tree}.tar` }),
-      ...(history === null ? {} : { git: `history-${repo.head}.tar` }),
+      ...(asked.git === false ? {} : { git: archive }),
       files: asked.files ?? [],
       overlay: null,
       deletions: asked.deletions ?? [],
@@ -97,7 +105,8 @@ async function inside(
   try {
     const holds = provider === "layers" ? plan.tree : null;
     if (holds !== null) sandbox.compareWith?.(holds.baseline); // as the pool does
-    await fillWorkspace({ sandbox, holds }, plan, "hint");
+    if (asked.held === true) await putRepository(sandbox, { git: await trees.open(archive) }); // as the pool does
+    await fillWorkspace({ sandbox, holds, repository: asked.held === true ? archive : null }, plan, "hint");
     await use({
       plan,
       sandbox,
@@ -120,6 +129,19 @@ const changed = ({ files, deletions }: Collected): string[] => [
 ];
 
 describe.each(["docker", "layers", "bubblewrap"] as const)("git inside a sandbox (%s)", (provider) => {
+  it("is what a warm sandbox holds, and is gone where the job wants none", async () => {
+    const repo = makeRepo(PROJECT);
+    await inside(provider, repo, { held: true }, async ({ said, collect }) => {
+      expect(await said("git status --porcelain && git rev-parse HEAD")).toBe(repo.head);
+      expect(await said("echo more >> a.txt && git diff --name-only")).toBe("a.txt");
+      expect(changed(await collect())).toEqual(["+a.txt 1\n2\n3\nmore\n"]);
+    });
+    await inside(provider, repo, { held: true, git: false }, async ({ said, collect }) => {
+      expect(await said("ls -A")).toBe("a.txt\ndir\nlink");
+      expect(changed(await collect())).toEqual([]);
+    });
+  });
+
   it("has the true base commit, and status, log, blame, diff, stash and commit work", async () => {
     const repo = makeRepo({
       ...PROJECT,

@@ -80,7 +80,7 @@ async function mounted<T>(plan: WorkspacePlan, use: (sandbox: Sandbox) => Promis
   const sandbox = await test.provider.start({ ...orderOf(plan, imageId, limits), labels });
   try {
     sandbox.compareWith?.(plan.under?.baseline ?? new Map());
-    await fillWorkspace({ sandbox, holds: plan.under }, plan, "exact");
+    await fillWorkspace({ sandbox, holds: plan.under, repository: null }, plan, "exact");
     return await use(sandbox);
   } finally {
     await sandbox.destroy(over);

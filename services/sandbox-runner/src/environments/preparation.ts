@@ -29,7 +29,7 @@ import {
 import { stepEnvironment } from "../providers/container-spec.ts";
 import { Refusal } from "../workspace/refusal.ts";
 import { TarReader } from "../workspace/tar-reader.ts";
-import { fillWorkspace, planWorkspace } from "../workspace/workspace.ts";
+import { fillWorkspace, planWorkspace, wantedOf } from "../workspace/workspace.ts";
 import { setupVariables } from "./environment-variables.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { LayerWriter, type WrittenLayer } from "./layer-writer.ts";
@@ -85,7 +85,7 @@ export async function prepare(
   const workspace = await planWorkspace(source, sources, container.workspaceBytes);
   const words = { ...request, purpose: "prepare" as const, budgetMs: limits.environmentBudgetMs };
   const order = { imageId: image.id, limits: container };
-  const lease = await ports.lease(order, words, workspace.under);
+  const lease = await ports.lease(order, words, wantedOf(workspace));
   const stop = (): void => void lease.release();
   signal.addEventListener("abort", stop, { once: true });
   try {

@@ -1,6 +1,6 @@
 /** What a job needs from the runner around it. */
 import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contracts";
-import type { HeldTree, Lease as PoolLease } from "../pool/pool.ts";
+import type { Lease as PoolLease, Wanted } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace.ts";
@@ -9,12 +9,12 @@ import type { Asking } from "./asking.ts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
 
-/** Gets a sandbox for a job, if possible one that already holds the base tree `tree`. */
+/** Gets a sandbox for a job, if possible one that already holds what is wanted. */
 export interface Lease extends PoolLease {
   /** Renames the container for another attempt of the task. */
   readonly goesOnFor: (epoch: number) => void;
 }
-type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, tree: HeldTree | null) => Promise<Lease>;
+type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, wanted: Wanted) => Promise<Lease>;
 
 export interface JobPorts {
   readonly node: string;

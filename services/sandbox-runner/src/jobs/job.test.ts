@@ -63,7 +63,8 @@ function twin(options: {
         : Promise.resolve({ id: "sha256:a", env: ["PATH=/bin"], volumes: [] }),
     lease: () => {
       seen.leased += 1;
-      return Promise.resolve({ sandbox, warm: true, holds: null, release, goesOnFor: () => undefined });
+      const found = { sandbox, warm: true, holds: null, repository: null };
+      return Promise.resolve({ ...found, release, goesOnFor: () => undefined });
     },
     sources: {
       layering: new Layering({ store: undefined, onStreamed: () => undefined }),

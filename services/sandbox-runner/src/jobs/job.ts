@@ -21,7 +21,7 @@ import {
   type ServiceSpec,
 } from "@antiphon/contracts";
 import { withRoom } from "../environments/laying.ts";
-import { orderOf, planWorkspace } from "../workspace/workspace.ts";
+import { orderOf, planWorkspace, wantedOf } from "../workspace/workspace.ts";
 import { endingAfter, endingOfFailure } from "./ending.ts";
 import { EnvironmentFailure } from "../environments/environment-failure.ts";
 import type { ImageFacts } from "../ports.ts";
@@ -108,7 +108,7 @@ async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStop
   // What is mounted takes no room of the job's own.
   const isStreamed = environment !== null && workspace.layers === null;
   const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
-  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, workspace.under));
+  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, wantedOf(workspace)));
   const stop = (): void => {
     void lease.release();
   };

@@ -129,7 +129,8 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
   switch (stage.kind) {
     case "lay":
       if (environment === null) return;
-      await layHome(leased);
+      // A warm sandbox over layers has its home already.
+      if (!lease.warm || workspace.layers === null) await layHome(leased);
       if (workspace.layers === null) await layWorkspace(lease.sandbox, environment.layer, workspace.baseline);
       return;
     case "fill":

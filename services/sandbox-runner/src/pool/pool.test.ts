@@ -57,6 +57,8 @@ function setUp(
   return { pool, made, control, clock, failures };
 }
 
+const treeNamed = (name: string) => ({ name, baseline: new Map(), directories: [] });
+
 /** Lets everything that is ready to run, run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -75,7 +77,7 @@ describe("the warm pool", () => {
     const { pool } = setUp();
     pool.refill();
     await settle();
-    const warm = async (leave: number): Promise<boolean> => (await pool.take(order, null, leave)).warm;
+    const warm = async (leave: number): Promise<boolean> => (await pool.take(order, undefined, leave)).warm;
     expect([await warm(1), await warm(1), await warm(0)]).toEqual([true, false, true]);
   });
 
@@ -185,13 +187,13 @@ describe("the warm pool", () => {
     const trees = ["a", null, "b"];
     const { pool } = setUp(3, () => {
       const name = trees.shift() ?? null;
-      return Promise.resolve(name === null ? null : { name, baseline: new Map(), directories: [] });
+      return Promise.resolve({ tree: name === null ? null : treeNamed(name), repository: null });
     });
     pool.refill();
     await settle();
-    const first = await pool.take(order, { name: "b", baseline: new Map(), directories: [] });
-    const second = await pool.take(order, { name: "b", baseline: new Map(), directories: [] });
-    const third = await pool.take(order, { name: "b", baseline: new Map(), directories: [] });
+    const first = await pool.take(order, { tree: treeNamed("b"), repository: null });
+    const second = await pool.take(order, { tree: treeNamed("b"), repository: null });
+    const third = await pool.take(order, { tree: treeNamed("b"), repository: null });
     expect([first, second, third].map(({ holds }) => holds?.name ?? null)).toEqual(["b", null, "a"]);
   });
 
@@ -205,10 +207,28 @@ describe("the warm pool", () => {
     pool.refill();
     await settle();
     expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 0]);
-    const tree = { name: "a", baseline: new Map(), directories: [] };
+    const wants = { tree: treeNamed("a"), repository: null };
     const others = { ...order, layers: { tree: "digest", environment: "other" } };
-    const [warm, cold] = [await pool.take(over, tree), await pool.take(others, tree)];
-    expect([warm.warm, warm.holds, cold.warm, cold.holds]).toEqual([true, tree, false, tree]);
+    const [warm, cold] = [await pool.take(over, wants), await pool.take(others, wants)];
+    expect([warm.warm, warm.holds?.name, cold.warm, cold.holds?.name]).toEqual([true, "a", false, "a"]);
+    await pool.close();
+  });
+
+  it("leaves the sandbox with a repository to the job that wants it, and tells what the ready ones hold", async () => {
+    const told: (string | null)[][] = [];
+    const over = { ...order, layers: { tree: "digest", environment: null } };
+    const preload: PoolOptions["preload"] = (_sandbox, { layers }, others) => {
+      told.push([...others]);
+      const repository = others.has("history") || layers === undefined ? null : "history";
+      return Promise.resolve({ tree: null, repository });
+    };
+    const { pool } = setUp(3, preload, 1000, () => over);
+    pool.refill();
+    await settle();
+    expect(told).toEqual([[], ["history"], ["history", null]]);
+    const take = async (repository: string | null) =>
+      (await pool.take(over, { tree: treeNamed("a"), repository })).repository;
+    expect([await take(null), await take("history"), await take("history")]).toEqual([null, "history", null]);
     await pool.close();
   });
 

@@ -1,13 +1,14 @@
 /**
  * The warm pool: sandboxes of the default image and limits that are started and inspected before a job asks for one, with
- * the most recently requested base tree in them, or mounted over the most recently requested layers. pool/pool-plan.ts decides; this shell carries the decisions out.
+ * the most recently requested base tree in them, or mounted over the most recently requested layers. One of the latter also
+ * holds the most recently requested repository. pool/pool-plan.ts decides; this shell carries the decisions out.
  *
  * Lifecycle: open -> closed. Closing destroys the ready sandboxes and reports any that could not be removed; a leased
  * sandbox belongs to its job.
  *
  * Promises:
  *   sandbox-runner/S8 Because a used sandbox may hold anything its job left, each is handed out once and then destroyed,
- *     and a ready one is alive, recent, and holds at most a base tree, which its lease names.
+ *     and a ready one is alive, recent, and holds at most a base tree and its repository, which its lease names.
  */
 import { allDone } from "@antiphon/runtime";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
@@ -36,8 +37,8 @@ export interface PoolOptions {
    * The order for a warm sandbox; asked for each one, because its deadline label changes. Null: none can be warm now.
    */
   readonly order: () => SandboxOrder | null;
-  /** Puts a base tree into an empty sandbox that has no job yet. Resolves to the tree, or null. */
-  readonly preload?: (sandbox: Sandbox) => Promise<HeldTree | null>;
+  /** Prepares a sandbox that has no job yet. `others`: the repositories that ready ones hold. Resolves to what it holds. */
+  readonly preload?: (sandbox: Sandbox, order: SandboxOrder, others: Repositories) => Promise<Held>;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
 }
@@ -45,11 +46,31 @@ export interface PoolOptions {
 /** The facts needed to report or remove a tree in a sandbox, even if the tree itself was evicted. */
 export type HeldTree = Pick<Tree, "name" | "baseline" | "directories">;
 
+export interface Held {
+  /** The base tree that was put in. Null: none, or it is mounted. */
+  readonly tree: HeldTree | null;
+  /** The archive of the `.git` directory. */
+  readonly repository: string | null;
+}
+
+type Repositories = ReadonlySet<string | null>;
+
+/** What a job would like to find in its sandbox. */
+export interface Wanted {
+  /** When the order has layers, it is the tree among them. */
+  readonly tree: HeldTree | null;
+  readonly repository: string | null;
+}
+
+export const NOTHING: Held = { tree: null, repository: null };
+
 export interface Lease {
   readonly sandbox: Sandbox;
   readonly warm: boolean;
   /** The base tree that is already in the sandbox. */
   readonly holds: HeldTree | null;
+  /** The archive of the `.git` directory that is already in the sandbox. */
+  readonly repository: string | null;
   /** Destroys the sandbox. Idempotent. */
   release(): Promise<void>;
 }
@@ -57,7 +78,7 @@ export interface Lease {
 interface Ready {
   readonly sandbox: Sandbox;
   readonly key: string;
-  readonly holds: HeldTree | null;
+  readonly holds: Held;
   readonly bornMs: number;
   dead: boolean;
 }
@@ -114,18 +135,15 @@ export class WarmPool {
   }
 
   /**
-   * `tree`: the wanted base tree. A sandbox that holds it is handed out first, then an empty one. When `order` has layers,
-   * it is the tree among them. `leave`: so many ready ones are left to others.
+   * A sandbox that holds the wanted tree is handed out first, then an empty one; among these, one with the wanted repository or,
+   * if none is wanted, without any. `leave`: so many ready ones are left to others.
    */
-  async take(order: SandboxOrder, tree: HeldTree | null = null, leave = 0): Promise<Lease> {
+  async take(order: SandboxOrder, wanted: Wanted = NOTHING, leave = 0): Promise<Lease> {
     const key = keyOf(order);
     this.#dropStale();
     const fitting = this.#ready.filter((one) => one.key === key);
     const fits = fitting.length > leave ? fitting : [];
-    const best = [tree?.name ?? null, null].flatMap(
-      (wanted) => fits.find((one) => (one.holds?.name ?? null) === wanted) ?? [],
-    );
-    const chosen = best[0] ?? fits[0];
+    const chosen = closest(fits, wanted);
     const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
     const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);
     this.#after({ kind: ready === undefined ? "cold-leased" : "ready-leased" });
@@ -135,8 +153,10 @@ export class WarmPool {
       const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
       this.#refillAfterTake();
       const isLayered = order.layers !== undefined;
-      if (isLayered) sandbox.compareWith?.(tree?.baseline ?? new Map()); // the key says that it is mounted
-      return this.#lease(sandbox, ready !== undefined, isLayered ? tree : (ready?.holds ?? null));
+      const held = ready?.holds ?? NOTHING;
+      if (!isLayered) return this.#lease(sandbox, ready !== undefined, held);
+      sandbox.compareWith?.(wanted.tree?.baseline ?? new Map()); // the key says that it is mounted
+      return this.#lease(sandbox, ready !== undefined, { ...held, tree: wanted.tree });
     } catch (error) {
       this.#after({ kind: "lease-ended" });
       throw error;
@@ -154,7 +174,7 @@ export class WarmPool {
     await allDone(gone);
   }
 
-  #lease(sandbox: Sandbox, warm: boolean, holds: HeldTree | null): Lease {
+  #lease(sandbox: Sandbox, warm: boolean, { tree, repository }: Held): Lease {
     let released: Promise<void> | null = null;
     const release = (): Promise<void> => {
       if (released !== null) return released;
@@ -164,14 +184,14 @@ export class WarmPool {
       released.catch(this.#options.onFailure);
       return released;
     };
-    return { sandbox, warm, holds, release }; // sandbox-runner/S8
+    return { sandbox, warm, holds: tree, repository, release }; // sandbox-runner/S8
   }
 
   async #startOne(order: SandboxOrder): Promise<void> {
     try {
       const begun = this.#options.now();
       const sandbox = await this.#options.provider.start(order);
-      const holds = await this.#preload(sandbox, order.layers !== undefined);
+      const holds = await this.#preload(sandbox, order);
       this.#after({ kind: "start-succeeded" });
       this.#demand = afterStart(this.#demand, this.#options.now() - begun);
       const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
@@ -187,13 +207,10 @@ export class WarmPool {
     }
   }
 
-  async #preload(sandbox: Sandbox, isLayered: boolean): Promise<HeldTree | null> {
+  async #preload(sandbox: Sandbox, order: SandboxOrder): Promise<Held> {
+    const others = new Set(this.#ready.map(({ holds }) => holds.repository));
     try {
-      if (isLayered) {
-        await sandbox.remember?.(new Map()); // It reads all files of the layers, and no job waits for it here.
-        return null;
-      }
-      return (await this.#options.preload?.(sandbox)) ?? null;
+      return (await this.#options.preload?.(sandbox, order, others)) ?? NOTHING;
     } catch (error) {
       await sandbox.destroy({ kind: "canceled", reason: "its base tree could not be put in" });
       throw error;
@@ -266,6 +283,15 @@ export class WarmPool {
   #after(event: PoolEvent): void {
     this.#state = poolAfter(this.#state, event);
   }
+}
+
+function closest(ready: readonly Ready[], { tree, repository }: Wanted): Ready | undefined {
+  const distance = ({ holds }: Ready): number => {
+    const held = holds.tree?.name ?? null;
+    const ofTree = held === (tree?.name ?? null) ? 0 : held === null ? 1 : 2;
+    return 2 * ofTree + (holds.repository === repository ? 0 : 1);
+  };
+  return [...ready].sort((a, b) => distance(a) - distance(b))[0];
 }
 
 function keyOf(order: SandboxOrder): string {

@@ -18,7 +18,7 @@ import {
 import { allDone, listen, serveRpc, serveRpcStream, tell, type Bus, type Logger } from "@antiphon/runtime";
 import { LiveLog } from "../jobs/live-log.ts";
 import type { Lease } from "../pool/pool.ts";
-import { fillWorkspace, orderOf, planWorkspace } from "../workspace/workspace.ts";
+import { fillWorkspace, orderOf, planWorkspace, wantedOf } from "../workspace/workspace.ts";
 import { jobLimits } from "../job-limits.ts";
 import type { JobPorts } from "../jobs/job-ports.ts";
 import { Session } from "./session.ts";
@@ -153,7 +153,7 @@ export class SessionService {
       const image = await ports.image(request.image);
       const plan = await planWorkspace(workspace, ports.sources, container.workspaceBytes);
       const job = { ...request, purpose: "attempt" } as const;
-      lease = await ports.lease(orderOf(plan, image.id, container), job, plan.under);
+      lease = await ports.lease(orderOf(plan, image.id, container), job, wantedOf(plan));
       await fillWorkspace(lease, plan, "hint");
       if (this.#closed) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the runner stops");
       const live = new LiveLog(request.epoch, (stream, line) => {

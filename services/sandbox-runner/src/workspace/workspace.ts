@@ -16,7 +16,7 @@ import { canonicalTar, type WritableFile } from "./tar-writer.ts";
 import type { ContainerLimits, Sandbox, SandboxOrder, Remembering } from "../ports.ts";
 import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
-import type { HeldTree, Lease } from "../pool/pool.ts";
+import type { HeldTree, Lease, Wanted } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
 import type { Tree, TreeArchive } from "./tree-archive.ts";
 import { filesIn, stepBetween, type TreeStep } from "./tree-step.ts";
@@ -95,6 +95,11 @@ export function orderOf(
   return { imageId, limits, ...(layers === null ? {} : { layers }) };
 }
 
+/** What a warm sandbox should hold. */
+export function wantedOf({ under, git }: WorkspacePlan): Wanted {
+  return { tree: under, repository: git?.name ?? null };
+}
+
 /** Git's ignore rules apply only where there is a repository. */
 export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
   return { ...collectBounds(), gitignore: tree !== null };
@@ -102,7 +107,7 @@ export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
 
 /** Fills a leased sandbox. */
 export async function fillWorkspace(
-  lease: Pick<Lease, "sandbox" | "holds">,
+  lease: Pick<Lease, "sandbox" | "holds" | "repository">,
   plan: WorkspacePlan,
   remembering: Remembering,
   traced: readonly string[] = [],
@@ -111,7 +116,7 @@ export async function fillWorkspace(
   const isPreloaded = holds !== null && holds.name === plan.tree?.name;
   const changed = isPreloaded ? [] : await putTree(sandbox, holds, plan.tree);
   if (plan.linked !== null) await sandbox.putTar(plan.linked.tar());
-  await putRepository(sandbox, plan);
+  await putRepository(sandbox, plan, lease.repository);
   await layOver(sandbox, plan);
   const isHint = remembering === "hint";
   // A sandbox over layers finds its changes in its top.
@@ -188,11 +193,17 @@ export async function refillWorkspace(
 ): Promise<void> {
   await sandbox.remove(topOf(plan.baseline.keys()));
   await lay();
-  await fillWorkspace({ sandbox, holds: null }, plan, "exact", traced);
+  await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "exact", traced);
 }
 
-/** Puts the `.git` directory in, as it was exported. */
-export async function putRepository(sandbox: Sandbox, { git }: WorkspacePlan): Promise<void> {
+/** Puts the `.git` directory in, as it was exported. `held`: the one that is there and that no command has seen. */
+export async function putRepository(
+  sandbox: Sandbox,
+  { git }: Pick<WorkspacePlan, "git">,
+  held: string | null = null,
+): Promise<void> {
+  if (held === (git?.name ?? null)) return;
+  if (held !== null) await sandbox.remove([".git"]);
   if (git !== null) await sandbox.putTar(git.tar());
 }
 

@@ -22,6 +22,7 @@ import { openWorld, type World } from "../integration/gateway/gateway-world.ts";
 const RUNS = 10_000;
 /** Runs that the page reads at once. */
 const PAGE = 1_000;
+/** Of a run, unless `records=<number>` asks for another one. */
 const RECORDS = 20_000;
 const AT_ONCE = 256;
 const SCROLL_MS = 5_000;
@@ -90,7 +91,9 @@ export async function run(parts: readonly string[]): Promise<void> {
     const tab = await browser.newPage({ viewport: { width: 1200, height: 900 } });
     await tab.addInitScript(WATCH);
     if (parts.length === 0 || parts.includes("runs")) await listOfRuns(world, tab);
-    if (parts.length === 0 || parts.includes("records")) await longRun(world, tab);
+    const records = Number(parts.find((part) => part.startsWith("records="))?.slice(8) ?? RECORDS);
+    if (parts.length === 0 || parts.some((part) => part.startsWith("records")))
+      await longRun(world, tab, records);
   } finally {
     await browser.close();
     await world.close();
@@ -133,30 +136,30 @@ async function listOfRuns(world: World, page: Page): Promise<void> {
   });
 }
 
-async function longRun(world: World, page: Page): Promise<void> {
+async function longRun(world: World, page: Page, records: number): Promise<void> {
   await world.stopDirector(); // It would look at the run after each of its records.
   const runId = "run_long";
   await world.journal.append(intentRecord(runId, "A long run"));
   await world.journal.append(routedRecord(runId));
-  await many(RECORDS - 2, (at) => world.journal.append(dispatchRecord(runId, "T-001", at + 1)));
-  console.error(`  ${RECORDS} records are stored`);
+  await many(records - 2, (at) => world.journal.append(dispatchRecord(runId, "T-001", at + 1)));
+  console.error(`  ${records} records are stored`);
   page.setDefaultTimeout(60_000);
   await page.goto("about:blank");
   await page.goto(`${world.url}/#/runs/${runId}`);
-  await timed(page, `${RECORDS} records, until all of them are shown`, () =>
-    page.getByText(`${RECORDS} of ${RECORDS}`).waitFor(),
+  await timed(page, `${records} records, until all of them are shown`, () =>
+    page.getByText(`${records} of ${records}`).waitFor(),
   );
   await page.getByRole("tab", { name: "records" }).click();
   await measured(page);
-  await timed(page, `${RECORDS} records, scrolled from end to end in 5 s`, () =>
+  await timed(page, `${records} records, scrolled from end to end in 5 s`, () =>
     page.evaluate(scroll(".records .scroll")),
   );
   await timed(page, "ten places of the time slider", async () => {
     for (let at = 1; at <= 10; at += 1) {
       await page
         .getByLabel("Time in this run")
-        .fill(String((at * RECORDS) / 11 - (((at * RECORDS) / 11) % 1)));
-      await page.getByText(`${Math.floor((at * RECORDS) / 11)} of ${RECORDS}`).waitFor();
+        .fill(String((at * records) / 11 - (((at * records) / 11) % 1)));
+      await page.getByText(`${Math.floor((at * records) / 11)} of ${records}`).waitFor();
     }
   });
 }

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { ANN, BEN, submit as submitFor, untilStatus, type Asked, usePages } from "./support/browser.ts";
+import { eventually } from "./support/program.ts";
 import { FIX } from "./support/project.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -69,6 +70,25 @@ describe("a person with the page", () => {
     expect(world.project.landed(runId)).toEqual([]);
   });
 
+  test("hears of a run that waits, by the title and a notification that leads to it", async () => {
+    const page = await world.windows.blank();
+    await page.context().grantPermissions(["notifications"]);
+    // The notices themselves are the browser's own; they are kept here, so that the test can press one.
+    await page.addInitScript(`window.notices = []; window.Notification = new Proxy(Notification, {
+      construct(made, given) { const one = Reflect.construct(made, given); notices.push(one); return one; },
+    })`);
+    await world.windows.signIn(page, world.stack.ready.gateway, BEN);
+    const ann = await pageOf(ANN);
+    const runId = await submit(ann, { approvals: 1 });
+    const told = () => page.evaluate<true | null>(`notices.some(({ tag }) => tag === "${runId}") || null`);
+    await eventually("a notification", told);
+    expect(await page.title()).toMatch(/^\(\d+\) Antiphon$/);
+    await page.evaluate(`notices.find(({ tag }) => tag === "${runId}").onclick()`);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await untilStatus(page, "succeeded");
+    expect(world.project.landed(runId)).toHaveLength(1);
+  });
+
   test("with a wrong token sees nothing, and is asked again", async () => {
     const page = await world.windows.blank();
     await page.goto(world.stack.ready.gateway);
@@ -93,7 +113,7 @@ describe("untrusted text", () => {
     await page.locator("details summary").first().waitFor(); // the evidence is read when its tab opens
     for (const path of await page.locator("details summary").all()) await path.click();
     await page.getByText("\\x1b]0;owned").first().waitFor();
-    expect(await page.title()).toBe("Antiphon");
+    expect(await page.title()).toMatch(/^(\(\d+\) )?Antiphon$/);
     expect(await page.locator("h1.goal").innerText()).toContain("\\u202e");
     expect(await page.locator("main img, main script, main b").count()).toBe(0);
   });

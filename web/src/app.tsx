@@ -4,11 +4,16 @@ import { OperationsPage } from "./operations/operations-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { useRoute } from "./screen/route.ts";
 import { SignIn } from "./screen/sign-in.tsx";
-import { usePolled } from "./screen/polled.ts";
+import { usePolled, type Pace } from "./screen/polled.ts";
+import { Notices } from "./waiting/notices.tsx";
+import { LOOKED_AT } from "./waiting/waiting-runs.ts";
 
 /** Loaded when a run is opened: the list needs nothing of the fold of a run. */
 const RunPage = lazy(() => import("./run/run-page.tsx"));
 const SessionPage = lazy(() => import("./session/session-page.tsx"));
+
+/** Somebody who works in another tab hears of a run that waits within half a minute; browsers allow a hidden one no more. */
+const PACE: Pace = { seen: 10_000, unseen: 30_000 };
 
 export function App(): ReactElement {
   const route = useRoute();
@@ -55,7 +60,7 @@ function Guarded({
   readonly children: ReactElement;
   readonly onSignedIn: () => void;
 }): ReactElement | null {
-  const { data, refusal } = usePolled("/runs", { limit: 1 }, 15_000);
+  const { data, refusal } = usePolled("/runs", { limit: LOOKED_AT }, PACE);
   if (refusal?.needsToken === true) return <SignIn onSignedIn={onSignedIn} />;
   if (data === null && refusal === null) return null;
   return (
@@ -66,6 +71,7 @@ function Guarded({
         </p>
       )}
       {children}
+      {data !== null && <Notices runs={data.runs} />}
     </main>
   );
 }

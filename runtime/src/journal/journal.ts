@@ -75,6 +75,8 @@ export interface Journal {
   appendIfUnmoved(record: NewRecord, after: number, options?: AppendOptions): Promise<AppendIfUnmovedResult>;
   /** All records of a run, archived or not, or those of some types, in stream order. One request per 1,024 records. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
+  /** The next records of a run from a sequence on, archived or not: all, or of a long run some. Empty: there are none. */
+  next(runId: string, fromSeq: number): Promise<StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
@@ -243,6 +245,10 @@ class JetStreamJournal implements Journal {
     return (await this.history.records(runId)).filter(({ type }) => types.includes(type));
   }
 
+  next(runId: string, fromSeq: number): Promise<StoredRecord[]> {
+    return this.history.next(runId, fromSeq);
+  }
+
   async find(
     type: JournalType,
     runId: string,
@@ -257,7 +263,7 @@ class JetStreamJournal implements Journal {
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
     const tailed = {
       subject: subjects.run(runId),
-      readFrom: (fromSeq: number) => this.history.records(runId, fromSeq),
+      readFrom: (fromSeq: number) => this.history.next(runId, fromSeq),
       sequenceOf: ({ seq }: StoredRecord) => seq,
     };
     return tail(this.bus, tailed, options);

@@ -3,7 +3,7 @@ import { BUCKETS, HEADERS, STORAGE_TYPES, parseJournalSubject, subjects } from "
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 import { PackStore, type ArchivedRecord } from "../archive/pack-store.ts";
-import { journalStreamOf, runMessages } from "./run-messages.ts";
+import { journalStreamOf, nextMessages, runMessages } from "./run-messages.ts";
 
 /**
  * RunHistory: the records of a run, wherever they are: in the journal, in a pack, or partly in both because an archiver
@@ -29,7 +29,19 @@ export class RunHistory {
 
   /** The run's records from a sequence on. */
   async records(runId: string, fromSeq = 0): Promise<StoredRecord[]> {
-    const messages = await runMessages(this.bus, runId, fromSeq);
+    return this.recordsOf(await runMessages(this.bus, runId, fromSeq), fromSeq);
+  }
+
+  /** The run's next records from a sequence on; of a long run some of them. Empty: there are none. */
+  async next(runId: string, fromSeq: number): Promise<StoredRecord[]> {
+    const { messages, goesOn } = await nextMessages(this.bus, runId, fromSeq);
+    if (!goesOn) return this.recordsOf(messages, fromSeq);
+    // A run's last records say whether it is archived. They are read after this page, so nothing was purged before it.
+    if ((await this.archived(runId)) !== null) return this.records(runId, fromSeq); // runtime/J11
+    return messages.map((message) => this.bus.records.read(message));
+  }
+
+  private async recordsOf(messages: readonly StoredMessage[], fromSeq: number): Promise<StoredRecord[]> {
     const live = messages.map((message) => this.bus.records.read(message));
     const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type)); // runtime/J11
     const archived = latestArchived(live);

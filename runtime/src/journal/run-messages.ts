@@ -24,19 +24,55 @@ export async function runMessages(bus: Bus, runId: string, fromSeq = 0): Promise
   return messages.filter(({ seq }) => seq >= fromSeq); // A genuine message that a forged one hid may be older.
 }
 
+export interface MessagePage {
+  readonly messages: readonly StoredMessage[];
+  /** There may be more behind them. */
+  readonly goesOn: boolean;
+}
+
+/** The same, but of a long run only the next ones that are genuine. */
+export async function nextMessages(bus: Bus, runId: string, fromSeq: number): Promise<MessagePage> {
+  const stream = journalStreamOf(bus, runId);
+  const filter = subjects.runInPartition(runId, bus.partitions);
+  const genuine = async (found: readonly StoredMessage[]): Promise<StoredMessage[]> =>
+    (await believedOf(bus, stream, found)).filter(({ seq }) => seq >= fromSeq);
+  const whole = await wholeRun(bus, stream, runId, fromSeq);
+  if (whole !== null) return { messages: await genuine(whole), goesOn: false };
+  for (let seq = Math.max(1, fromSeq); ;) {
+    const { messages, pending } = await bus.reader.next(stream, { filter, seq, batch: PAGE });
+    const last = messages.at(-1);
+    if (last === undefined && pending > 0) throw notHandedOut(runId);
+    const believed = await genuine(messages);
+    if (last === undefined || believed.length > 0) return { messages: believed, goesOn: true };
+    seq = last.seq + 1; // All of the page is forged.
+  }
+}
+
+/** Null: the run has more messages than the server resolves at once. */
+async function wholeRun(
+  bus: Bus,
+  stream: string,
+  runId: string,
+  fromSeq: number,
+): Promise<StoredMessage[] | null> {
+  try {
+    return await bus.reader.multiLast(stream, [subjects.runInPartition(runId, bus.partitions)], fromSeq);
+  } catch (error) {
+    if (error instanceof UnreadableMessage) throw notHandedOut(runId);
+    if (!(error instanceof TooManyResults)) throw error;
+    return null;
+  }
+}
+
 async function storedMessages(
   bus: Bus,
   stream: string,
   runId: string,
   fromSeq: number,
 ): Promise<StoredMessage[]> {
+  const whole = await wholeRun(bus, stream, runId, fromSeq);
+  if (whole !== null) return whole;
   const filter = subjects.runInPartition(runId, bus.partitions);
-  try {
-    return await bus.reader.multiLast(stream, [filter], fromSeq);
-  } catch (error) {
-    if (error instanceof UnreadableMessage) throw notHandedOut(runId);
-    if (!(error instanceof TooManyResults)) throw error;
-  }
   const messages: StoredMessage[] = [];
   for (let seq = Math.max(1, fromSeq), pending = 0; ;) {
     const page = await bus.reader.next(stream, { filter, seq, batch: PAGE });

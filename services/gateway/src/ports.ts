@@ -71,6 +71,8 @@ export interface Backend {
   /** `traceparent`: W3C trace context of a new run. */
   append(record: NewRecord, traceparent?: string): Promise<AppendResult>;
   read(runId: string): Promise<StoredRecord[]>;
+  /** The next records of a run from a sequence on; of a long run some of them. Empty: there are none. */
+  next(runId: string, fromSeq: number): Promise<StoredRecord[]>;
   intentRecord(runId: string): Promise<StoredRecord | null>;
   tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;
   /** A page of the list of runs. */

@@ -68,11 +68,15 @@ export class Windows {
   /** A person's own browser window, signed in. */
   async of(gateway: string, token: string, viewport = { width: 1200, height: 900 }): Promise<Page> {
     const page = await this.blank(viewport);
+    await this.signIn(page, gateway, token);
+    return page;
+  }
+
+  async signIn(page: Page, gateway: string, token: string): Promise<void> {
     await page.goto(gateway);
     await page.getByLabel(/^Token/).fill(token);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("New run").waitFor();
-    return page;
   }
 
   /** Closes them, and returns what the page must never do and did. */

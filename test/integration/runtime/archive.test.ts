@@ -10,7 +10,7 @@ import {
   type Journal,
 } from "@antiphon/runtime";
 import { finishRun, openRun } from "@antiphon/runtime/testing/finished-run";
-import { claimRecord, intentRecord } from "@antiphon/contracts/testing/records";
+import { claimRecord, dispatchRecord, intentRecord } from "@antiphon/contracts/testing/records";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNats, type NatsServer } from "../../support/nats.ts";
 
@@ -97,6 +97,31 @@ describe("archiving", () => {
       if (record.type === "closed") stop.abort();
     }
     expect(seen).toEqual(before.slice(2));
+  });
+
+  test("runtime/J11: a long run is read part by part, each record once, before, during and after it is archived", async () => {
+    const runId = newRun();
+    await finishRun(journal, runId);
+    const more = Array.from({ length: 1_300 }, (_, at) => dispatchRecord(runId, "T-002", at + 1));
+    await Promise.all(more.map((record) => journal.append(record)));
+    const before = await journal.read(runId);
+    const parts = async (): Promise<StoredRecord[][]> => {
+      const read: StoredRecord[][] = [];
+      for (let from = 0; ;) {
+        const part = await journal.next(runId, from);
+        const last = part.at(-1);
+        if (last === undefined) return read;
+        read.push(part);
+        from = last.seq + 1;
+      }
+    };
+    const live = await parts();
+    expect(live.flat()).toEqual(before);
+    expect(Math.max(...live.map((part) => part.length)), "no part is the whole run").toBeLessThan(1_100);
+    await archive([runId], 2);
+    expect((await parts()).flat()).toEqual(before);
+    await archive([runId]);
+    expect((await parts()).flat()).toEqual(before);
   });
 
   test("the same intent for an archived run is a duplicate, another one a conflict; no second run opens", async () => {

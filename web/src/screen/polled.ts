@@ -4,6 +4,9 @@ import { urlOf, type GetAnswer, type GetPath, type ParamsOf } from "@antiphon/cl
 import { getJson } from "../api/gateway.ts";
 import { Refusal, unreachable } from "../api/refusal.ts";
 
+/** Milliseconds between two readings: the same number, ten times as long in a tab that nobody sees, or one for each. */
+export type Pace = number | { readonly seen: number; readonly unseen: number };
+
 type Merge<T> = (before: T | null, now: T) => T;
 
 const latest = <T>(_before: T | null, now: T): T => now;
@@ -15,17 +18,17 @@ export interface Polled<T> {
   readonly again: () => void;
 }
 
-/** `merge`: what is shown of the last answers and a new one; a function that stays the same. Default: the new one. */
+/** `pace` stays the same. `merge`: what is shown of the last answers and a new one; a function that stays the same. Default: the new one. */
 export function usePolled<P extends GetPath>(
   path: P,
   params: ParamsOf<P>[0],
-  everyMs: number,
+  pace: Pace,
   merge: Merge<GetAnswer<P>> = latest,
 ): Polled<GetAnswer<P>> {
-  return usePolledUrl(urlOf(path, ...([params] as ParamsOf<P>)), everyMs, merge);
+  return usePolledUrl(urlOf(path, ...([params] as ParamsOf<P>)), pace, merge);
 }
 
-function usePolledUrl<T>(url: string, everyMs: number, merge: Merge<T>): Polled<T> {
+function usePolledUrl<T>(url: string, pace: Pace, merge: Merge<T>): Polled<T> {
   const [state, setState] = useState<{ data: T | null; refusal: Refusal | null }>({
     data: null,
     refusal: null,
@@ -43,8 +46,7 @@ function usePolledUrl<T>(url: string, everyMs: number, merge: Merge<T>): Polled<
         if (stop.signal.aborted) return;
         setState(({ data }) => ({ data, refusal: error instanceof Refusal ? error : unreachable(error) }));
       }
-      if (!stop.signal.aborted)
-        timer = setTimeout(() => void read(), document.hidden ? 10 * everyMs : everyMs);
+      if (!stop.signal.aborted) timer = setTimeout(() => void read(), pauseOf(pace));
     };
     wake.current = () => void read();
     void read();
@@ -52,7 +54,12 @@ function usePolledUrl<T>(url: string, everyMs: number, merge: Merge<T>): Polled<
       stop.abort();
       clearTimeout(timer);
     };
-  }, [url, everyMs, merge]);
+  }, [url, pace, merge]);
   const again = useCallback(() => wake.current(), []);
   return { ...state, again };
+}
+
+function pauseOf(pace: Pace): number {
+  const { seen, unseen } = typeof pace === "number" ? { seen: pace, unseen: 10 * pace } : pace;
+  return document.hidden ? unseen : seen;
 }

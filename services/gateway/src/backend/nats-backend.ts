@@ -79,6 +79,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       return journal.append(record, traceparent === undefined ? { signal } : { signal, traceparent });
     },
     read: (runId) => soon(journal.read(runId)),
+    next: (runId, fromSeq) => soon(journal.next(runId, fromSeq)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
     runPage: (limit, cursor) => soon(order.page(limit, cursor)),

@@ -12,7 +12,7 @@
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { SessionEvent, StoredRecord } from "@antiphon/contracts";
-import { BEAT, logFrame, recordFrame, resumeFrom, sessionFrame } from "./sse-frame.ts";
+import { BEAT, logFrame, recordFrame, sessionFrame } from "./sse-frame.ts";
 import { StreamPlaces } from "./stream-places.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 
@@ -41,15 +41,13 @@ export class EventStreams {
   }
 
   /**
-   * Ends after the run's `closed`. `end`: the run's last sequence.
-   * @throws AntiphonError ANT_CONTRACT_INVALID for a Last-Event-ID that is no sequence, or beyond the end
+   * Ends after the run's `closed`. `from`: the sequence of the first record.
    */
   async serve(
     request: FastifyRequest,
     reply: FastifyReply,
-    { runId, logs, end }: { runId: string; logs: LiveLogs; end: number },
+    { runId, logs, from }: { runId: string; logs: LiveLogs; from: number },
   ): Promise<void> {
-    const from = resumeFrom(request.headers["last-event-id"], end);
     const hear =
       (write: (frame: string) => void, room: () => boolean) =>
       (output: LiveOutput): void => {

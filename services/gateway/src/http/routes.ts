@@ -179,14 +179,14 @@ function addRuns(server: FastifyInstance, { gateway, backend, streams }: RoutePa
     { exposeHeadRoute: false }, // A HEAD request could read nothing, but would take a place until the run ends.
     async (request, reply) => {
       const runId = id(request.params.id, "run");
-      const records = await gateway.records(runId); // A run that does not exist is a 404, not an empty stream.
       const wantsStream = request.headers.accept?.includes("text/event-stream") ?? false;
       if (!wantsStream && request.headers.accept?.includes("application/json") === true) {
+        const records = await gateway.records(runId);
         const { items, next } = pageOf("records", records, ({ seq }) => seq, request.query);
         return { records: items.map(recordJson), ...nextOf(request, reply, next) };
       }
-      const end = records.at(-1)?.seq ?? 0;
-      await streams.serve(request, reply, { runId, logs: liveLogs(request.query.logs), end });
+      const from = await startOf(gateway, backend, runId, request.headers["last-event-id"]);
+      await streams.serve(request, reply, { runId, logs: liveLogs(request.query.logs), from });
       return reply;
     },
   );
@@ -304,6 +304,21 @@ function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): v
     const { type, text } = await metrics();
     return reply.type(type).send(text);
   });
+}
+
+/**
+ * Where a stream of a run begins. A run that does not exist is a 404, not an empty stream, and an id beyond its end is a 400. A
+ * long run is not read as a whole for that.
+ */
+async function startOf(
+  gateway: Gateway,
+  backend: Backend,
+  runId: string,
+  lastEventId: string | string[] | undefined,
+): Promise<number> {
+  const from = resumeFrom(lastEventId);
+  if ((await backend.next(runId, from - 1)).length > 0) return from;
+  return resumeFrom(lastEventId, (await gateway.records(runId)).at(-1)?.seq ?? 0);
 }
 
 /** `next` of the body, and the same as a `Link`. */

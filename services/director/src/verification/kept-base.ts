@@ -9,15 +9,8 @@ export interface KeptBase {
   readonly outcome: RoomOutcome;
 }
 
-interface Asked {
-  readonly trials: SandboxTrials;
-  /** Which files of the change the base opens decides something. */
-  readonly needsOpened: boolean;
-}
-
-/** How many trials are wanted, and which files count, is known only with the change. */
-export function answers({ asked, outcome }: KeptBase, { trials, needsOpened }: Asked): boolean {
-  if (needsOpened && outcome.written?.read === undefined) return false;
+/** How many trials are wanted is known only with the change. */
+export function answers({ asked, outcome }: KeptBase, trials: SandboxTrials): boolean {
   return covers(asked, trials) || differ(outcome);
 }
 

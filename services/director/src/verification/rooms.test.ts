@@ -19,6 +19,8 @@ const REQUEST: RoomRequest = {
   ...{ checks: ["npm test"], image: null, budgetMs: 60_000, trials: TWICE },
 };
 
+const DATA = new Set(["data/a"]);
+
 const ended = (exits: readonly number[], read?: string[]): RoomOutcome => ({
   trials: exits.map((exit) => [check(exit)]),
   written: { changed: [], restored: [], made: [], complete: true, ...(read === undefined ? {} : { read }) },
@@ -28,19 +30,22 @@ const ended = (exits: readonly number[], read?: string[]): RoomOutcome => ({
 interface World {
   readonly kept?: KeptBase | null | "stopped";
   readonly change?: number;
+  /** The files that the changed tree opens. */
+  readonly opens?: string[];
   readonly base?: number;
   readonly over?: Partial<Subject>;
 }
 
 /** Tries a change; `rooms` are the purposes of those that were opened, with their number of trials. */
-async function triedIn({ kept = null, change = 0, base = 1, over = {} }: World) {
+async function triedIn({ kept = null, change = 0, opens, base = 1, over = {} }: World) {
   const rooms: string[] = [];
   const looked: string[][] = [];
   const room: CleanRoomPort = {
     check: ({ purpose, trials, candidate }) => {
       rooms.push(`${candidate?.deletions.length === 1 ? "hollow" : purpose} ${trials.least}`);
       const exit = purpose === "base" ? base : change;
-      return Promise.resolve(ended(Array.from({ length: trials.least }, () => exit)));
+      const exits = Array.from({ length: trials.least }, () => exit);
+      return Promise.resolve(ended(exits, purpose === "base" ? undefined : opens));
     },
   };
   const subject: Subject = {
@@ -50,7 +55,7 @@ async function triedIn({ kept = null, change = 0, base = 1, over = {} }: World) 
       looked.push([...opened]);
       return Promise.resolve([]);
     },
-    ...{ waitForBase: true, needsOpened: false },
+    ...{ waitForBase: true, mayOpen: new Set<string>() },
     ...over,
   };
   const bases = {
@@ -84,8 +89,8 @@ describe("the base of a verification", () => {
     ["nothing is kept", {}],
     ["the kept one ran less often than is wanted", { kept: { asked: ONCE, outcome: ended([1]) } }],
     [
-      "files of the change may count and the kept one does not tell which it opened",
-      { kept: { asked: TWICE, outcome: ended([1, 1]) }, over: { needsOpened: true } },
+      "a file of the change may count, the changed tree did not open it, and the kept one does not tell",
+      { kept: { asked: TWICE, outcome: ended([1, 1]) }, over: { mayOpen: DATA } },
     ],
     [
       "the name of the image means another one by now",
@@ -105,8 +110,16 @@ describe("the base of a verification", () => {
 
   it("tells of the files of the change alone, although a kept one tells of the tree", async () => {
     const kept = { asked: TWICE, outcome: ended([1, 1], ["data/a", "src/b"]) };
-    const { rooms, looked } = await triedIn({ kept, over: { needsOpened: true } });
+    const { rooms, looked } = await triedIn({ kept, over: { mayOpen: DATA } });
     expect([rooms, looked]).toEqual([["verify 2"], [["data/a"]]]);
+  });
+
+  it("is not asked which files it opened where the changed tree opened them, or failed", async () => {
+    const kept = { asked: TWICE, outcome: ended([1, 1]) };
+    const opens = await triedIn({ kept, opens: ["data/a"], over: { mayOpen: DATA } });
+    expect([opens.rooms, opens.looked]).toEqual([["verify 2"], [["data/a"]]]);
+    const fails = await triedIn({ kept, change: 1, over: { mayOpen: DATA } });
+    expect([fails.rooms, fails.looked]).toEqual([["verify 2"], []]);
   });
 
   it("is no answer where the wait for it was stopped", async () => {

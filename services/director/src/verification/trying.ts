@@ -69,7 +69,7 @@ async function inRooms(
     unnamed,
     // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
-    needsOpened: mayOpen.size > 0,
+    mayOpen,
   };
   const tenant = tenantOf(run);
   const kept: KeptBases | undefined = bases && {

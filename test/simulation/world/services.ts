@@ -78,7 +78,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
     case "associate":
       associateOver(
         { bus, log, signal },
-        { associate: `as_${node.name}`, slots: 2, cacheDir: "", sandboxPatienceMs: 30_000 },
+        { associate: `as_${node.name}`, slots: 2, cacheDir: "", claimsDir: null, sandboxPatienceMs: 30_000 },
         attemptPorts({
           bus,
           log,

@@ -1,5 +1,5 @@
 // The gateway's backend over the runtime's bus. Every call has a deadline, after which it fails with
-// ANT_NATS_UNREACHABLE.
+// ANT_NATS_UNREACHABLE; a long run is read part by part, each with that deadline.
 import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
 import type {
   DirectorKey,
@@ -13,6 +13,7 @@ import type {
   RepoInspectRequest,
   RunContractReply,
   RunRestoreReply,
+  StoredRecord,
 } from "@antiphon/contracts";
 import {
   callRpc,
@@ -78,7 +79,13 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       const signal = AbortSignal.timeout(DEADLINE_MS);
       return journal.append(record, traceparent === undefined ? { signal } : { signal, traceparent });
     },
-    read: (runId) => soon(journal.read(runId)),
+    async read(runId) {
+      const records: StoredRecord[] = [];
+      const parts = journal.parts(runId)[Symbol.asyncIterator]();
+      for (let part = await soon(parts.next()); part.done !== true; part = await soon(parts.next()))
+        for (const record of part.value) records.push(record);
+      return records;
+    },
     next: (runId, fromSeq) => soon(journal.next(runId, fromSeq)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),

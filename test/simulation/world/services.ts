@@ -34,6 +34,7 @@ const NO_SESSIONS: SessionStore = {
   follow: () => {
     throw new Error("no sessions in the simulation");
   },
+  opened: () => Promise.resolve([]),
   claim: () => Promise.resolve(false),
   claims: () => Promise.resolve([]),
   policies: () => Promise.resolve(LOCAL),

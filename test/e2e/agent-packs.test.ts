@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { registryAccess } from "../support/package-registries.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
@@ -26,6 +27,14 @@ const HOSTS = {
   "api.openai.com": ["openai", "v1"],
   "generativelanguage.googleapis.com": ["gemini", "v1beta"],
 } as const;
+const SCRIPTED = "models.packs.example";
+
+interface ModelEntry {
+  host: string;
+  shape: string;
+  base_url: string;
+  prices: object;
+}
 
 /** What a transcript tells, besides the command that the model wanted. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
@@ -45,21 +54,36 @@ const INSTALL_MS = 600_000;
 
 let stack: Stack;
 let stub: ModelStub;
+let script: ModelScript;
 let directory: string;
 const projects: Project[] = [];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
   stub = await startModelStub(FIX, EDIT);
+  script = await startModelScript([
+    500,
+    429,
+    { calls: [["write_file", { path: "/etc/passwd", content: "" }]] },
+    "cut",
+    { calls: [["edit_file", { path: "add.js", old: "a - b", new: "a + b" }]] },
+    { calls: [["finish", { outcome: "done", summary: "Add the two numbers" }]] },
+  ]);
   const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
   const env = await registryAccess(directory, [new URL(npm).hostname, "pypi.org", "files.pythonhosted.org"]);
   const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
-  const models = Object.entries(HOSTS).map(([host, [shape, version]]) => ({
+  const models = Object.entries(HOSTS).map(([host, [shape, version]]): ModelEntry => ({
     host,
     shape,
     base_url: `http://127.0.0.1:${stub.port}/${version}`,
     prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
   }));
+  models.push({
+    ...models[0]!,
+    host: SCRIPTED,
+    shape: "openai",
+    base_url: `http://127.0.0.1:${script.port}/v1`,
+  });
   const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
   writeFileSync(file, JSON.stringify(config));
   stack = await startStack({ env });
@@ -68,6 +92,7 @@ afterAll(async () => {
   for (const project of projects) project.remove();
   await stack.stop();
   await stub.close();
+  await script.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -142,6 +167,54 @@ test(
     const replayed = await stack.json<{ same: boolean }>(["replay", document.runId]);
     expect(replayed.document).toMatchObject({ same: true });
     expect(stub.heard).toHaveLength(heard);
+  },
+  INSTALL_MS,
+);
+
+test(
+  "the agent `model` goes on after failures of the model server, and what failed before it answered costs nothing",
+  async () => {
+    const repo = project();
+    const { document } = await stack.json<Summary & { model: { calls: number; tokens: number } }>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+        ...["--agent", "model", "--model", "m", "--model-host", SCRIPTED, "--model-usd", "5"],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "succeeded" });
+    expect(script.heard).toHaveLength(6);
+    const transcript = await stack.antiphon([
+      "evidence",
+      "get",
+      document.runId,
+      "T-001",
+      "1",
+      "transcript.jsonl",
+    ]);
+    const events = transcript.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { event: string; ok?: boolean });
+    expect(events.map(({ event, ok }) => (ok === undefined ? event : `${event} ${ok}`))).toEqual([
+      ...[
+        "start",
+        "retry",
+        "retry",
+        "answer",
+        "tool false",
+        "retry",
+        "answer",
+        "tool true",
+        "answer",
+        "result",
+      ],
+    ]);
+    const charged = (await logOf(document.runId)).map(({ model }) => model?.charged_tokens ?? 0);
+    const [failed, limited, first, cut = 0, ...rest] = charged;
+    expect([failed, limited, first, rest]).toEqual([0, 0, 1020, [1020, 1020]]);
+    expect(cut).toBeGreaterThan(16_384); // The longest answer that was asked for.
+    expect(document.model).toMatchObject({ calls: 6, tokens: charged.reduce((sum, one) => sum + one, 0) });
   },
   INSTALL_MS,
 );

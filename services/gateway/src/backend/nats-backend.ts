@@ -79,13 +79,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       const signal = AbortSignal.timeout(DEADLINE_MS);
       return journal.append(record, traceparent === undefined ? { signal } : { signal, traceparent });
     },
-    async read(runId) {
-      const records: StoredRecord[] = [];
-      const parts = journal.parts(runId)[Symbol.asyncIterator]();
-      for (let part = await soon(parts.next()); part.done !== true; part = await soon(parts.next()))
-        for (const record of part.value) records.push(record);
-      return records;
-    },
+    read: (runId) => joined(journal.parts(runId), soon),
     next: (runId, fromSeq) => soon(journal.next(runId, fromSeq)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
@@ -204,4 +198,16 @@ async function models(bus: Bus, request: ModelsRequest): Promise<Extract<ModelsR
 function output({ text, epoch }: LogLine, subject: string): LiveOutput {
   const [, , , , task = "-", stream = ""] = subject.split(".");
   return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
+}
+
+/** All records of the parts; each part has the deadline. */
+async function joined(
+  parts: AsyncIterable<readonly StoredRecord[]>,
+  soon: <T>(work: Promise<T>) => Promise<T>,
+): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  const next = parts[Symbol.asyncIterator]();
+  for (let part = await soon(next.next()); part.done !== true; part = await soon(next.next()))
+    for (const record of part.value) records.push(record);
+  return records;
 }

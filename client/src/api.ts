@@ -97,6 +97,21 @@ export type SessionView = {
   artifacts: SessionArtifact[];
   reason?: string;
 };
+export type SessionLine = {
+  sessionId: string;
+  repo: string;
+  /** ISO 8601 */
+  openedAt: string;
+  status: string;
+  commands: number;
+  /** Requests for approval that wait for a person */
+  waiting: number;
+};
+export type SessionPage = {
+  sessions: SessionLine[];
+  /** `cursor` of the next page; null: the last one */
+  next: string | null;
+};
 export type SessionCommand = {
   commandId: string;
   state: "accepted" | "rejected" | "succeeded" | "failed";
@@ -428,6 +443,11 @@ export type Ready = {
 };
 
 export interface GetRoutes {
+  /** The sessions of repositories, the newest first */
+  "/sessions": {
+    readonly params: { readonly limit?: UrlValue; readonly cursor?: UrlValue };
+    readonly answer: SessionPage;
+  };
   /** A session as its events tell it: status, plan, commands, artifacts */
   "/sessions/{id}": {
     readonly params: { readonly id: string | number };

@@ -15,6 +15,8 @@ export type { SpanWords, Tracer } from "./tracing/tracer.ts";
 export { silentTracer } from "./tracing/tracer.ts";
 export { flush } from "@antiphon/git/disk/flush";
 export { nodeId, uniqueId } from "./process/ids.ts";
+export { ownLabel, ownerState } from "./process/process-owner.ts";
+export type { OwnerState } from "./process/process-owner.ts";
 export { openJournal } from "./journal/journal.ts";
 export type {
   AppendOptions,

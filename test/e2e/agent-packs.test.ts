@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { registryAccess } from "../support/package-registries.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
@@ -26,27 +27,63 @@ const HOSTS = {
   "api.openai.com": ["openai", "v1"],
   "generativelanguage.googleapis.com": ["gemini", "v1beta"],
 } as const;
+const SCRIPTED = "models.packs.example";
 
-/** The largest pack is 350 MB, which a busy machine takes minutes to download and store. */
+interface ModelEntry {
+  host: string;
+  shape: string;
+  base_url: string;
+  prices: object;
+}
+
+/** What a transcript tells, besides the command that the model wanted. */
+const SAID: Readonly<Record<string, readonly string[]>> = {
+  aider: ["#### Fix the broken add", "It subtracts.", "Applied edit to add.js"],
+  "mini-swe-agent": [FIX, "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"],
+};
+
+/** What the model says to an agent that edits by its words. */
+const EDIT = [
+  "It subtracts.\n\nadd.js\n```\n<<<<<<< SEARCH",
+  "module.exports = (a, b) => a - b;\n=======\nmodule.exports = (a, b) => a + b;",
+  ">>>>>>> REPLACE\n```\n",
+].join("\n");
+
+/** The largest pack is 750 MB, which a busy machine takes minutes to download and store. */
 const INSTALL_MS = 600_000;
 
 let stack: Stack;
 let stub: ModelStub;
+let script: ModelScript;
 let directory: string;
 const projects: Project[] = [];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
-  stub = await startModelStub(FIX);
+  stub = await startModelStub(FIX, EDIT);
+  script = await startModelScript([
+    500,
+    429,
+    { calls: [["write_file", { path: "/etc/passwd", content: "" }]] },
+    "cut",
+    { calls: [["edit_file", { path: "add.js", old: "a - b", new: "a + b" }]] },
+    { calls: [["finish", { outcome: "done", summary: "Add the two numbers" }]] },
+  ]);
   const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
   const env = await registryAccess(directory, [new URL(npm).hostname, "pypi.org", "files.pythonhosted.org"]);
   const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
-  const models = Object.entries(HOSTS).map(([host, [shape, version]]) => ({
+  const models = Object.entries(HOSTS).map(([host, [shape, version]]): ModelEntry => ({
     host,
     shape,
     base_url: `http://127.0.0.1:${stub.port}/${version}`,
     prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
   }));
+  models.push({
+    ...models[0]!,
+    host: SCRIPTED,
+    shape: "openai",
+    base_url: `http://127.0.0.1:${script.port}/v1`,
+  });
   const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
   writeFileSync(file, JSON.stringify(config));
   stack = await startStack({ env });
@@ -55,6 +92,7 @@ afterAll(async () => {
   for (const project of projects) project.remove();
   await stack.stop();
   await stub.close();
+  await script.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -78,6 +116,8 @@ test.each([
   ["gemini", "model:generate"],
   ["opencode", "model:chat"],
   ["pi", "model:chat"],
+  ["aider", "model:chat"],
+  ["mini-swe-agent", "model:responses"],
   ["model", "model:chat"],
   ["model", "model:messages", "--model", "claude-sonnet-5-5", "--model-host", "api.anthropic.com"],
 ])(
@@ -94,10 +134,10 @@ test.each([
     expect(document).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(document.runId)).toHaveLength(1);
     const calls = (await logOf(document.runId)).filter((line) => line.rule === rule);
-    expect(calls.length).toBeGreaterThanOrEqual(2);
+    expect(calls.length).toBeGreaterThanOrEqual(agent === "aider" ? 1 : 2);
     const { stdout: transcript } = await stack.antiphon(["logs", "--transcript", document.runId]);
-    expect(transcript).toMatch(/^== T-001 1 attempt transcript\.jsonl$/m);
-    for (const said of [FIX, "Done."]) expect(transcript).toContain(said);
+    expect(transcript).toMatch(/^== T-001 1 attempt transcript\.(jsonl|json|txt)$/m);
+    for (const said of SAID[agent] ?? [FIX, "Done."]) expect(transcript).toContain(said);
     // What people are shown is what the gateway has charged.
     const shown = await stack.json<{ model: { calls: number; tokens: number } }>(["get", document.runId]);
     expect(shown.document.model).toMatchObject({ calls: calls.length, tokens: calls.length * 1020 });
@@ -127,6 +167,54 @@ test(
     const replayed = await stack.json<{ same: boolean }>(["replay", document.runId]);
     expect(replayed.document).toMatchObject({ same: true });
     expect(stub.heard).toHaveLength(heard);
+  },
+  INSTALL_MS,
+);
+
+test(
+  "the agent `model` goes on after failures of the model server, and what failed before it answered costs nothing",
+  async () => {
+    const repo = project();
+    const { document } = await stack.json<Summary & { model: { calls: number; tokens: number } }>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+        ...["--agent", "model", "--model", "m", "--model-host", SCRIPTED, "--model-usd", "5"],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "succeeded" });
+    expect(script.heard).toHaveLength(6);
+    const transcript = await stack.antiphon([
+      "evidence",
+      "get",
+      document.runId,
+      "T-001",
+      "1",
+      "transcript.jsonl",
+    ]);
+    const events = transcript.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { event: string; ok?: boolean });
+    expect(events.map(({ event, ok }) => (ok === undefined ? event : `${event} ${ok}`))).toEqual([
+      ...[
+        "start",
+        "retry",
+        "retry",
+        "answer",
+        "tool false",
+        "retry",
+        "answer",
+        "tool true",
+        "answer",
+        "result",
+      ],
+    ]);
+    const charged = (await logOf(document.runId)).map(({ model }) => model?.charged_tokens ?? 0);
+    const [failed, limited, first, cut = 0, ...rest] = charged;
+    expect([failed, limited, first, rest]).toEqual([0, 0, 1020, [1020, 1020]]);
+    expect(cut).toBeGreaterThan(16_384); // The longest answer that was asked for.
+    expect(document.model).toMatchObject({ calls: 6, tokens: charged.reduce((sum, one) => sum + one, 0) });
   },
   INSTALL_MS,
 );

@@ -77,6 +77,7 @@ test("every route answers JSON as the OpenAPI document says, with no field left 
   const { body: session } = await call("post", "/sessions", [], { repo });
   const sessionId = String(session["sessionId"]);
   const command = { command: "GetDiff", commandId: "C-1", correlation: { sessionId }, payload: { repo } };
+  expect((await call("get", "/sessions")).body["sessions"]).toMatchObject([{ sessionId }]);
   await call("post", "/sessions/{id}/commands", [sessionId], command);
   for (const path of ["/sessions/{id}", "/sessions/{id}/events", "/sessions/{id}/approvals"])
     await call("get", path, [sessionId]);

@@ -229,6 +229,32 @@ test("an agent that runs antiphon-ask waits in its container, and goes on with w
   expect(project.landed(runId)).toHaveLength(1);
 });
 
+test("a scripted command that names antiphon-ask waits for the answer of a person as well", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const ask = `[ "$(antiphon-ask "Fix the sum?" --choice yes --choice no)" = yes ] && ${FIX}`;
+  const runId = await begin({ agent: { kind: "scripted", commands: [ask] }, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("Fix the sum? [yes | no]");
+  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  expect(await until(runId, "succeeded", "failed")).toMatchObject({ status: "succeeded" });
+});
+
+test("an agent asks by the protocol of its pack, and what it asked with does not land", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const ask = `echo "Fix the sum?" > .own-question; exit 9`;
+  const script = `echo x > .own-question; case "$ANTIPHON_TASK" in *'"answer":"yes"'*) ${FIX};; *) ${ask};; esac`;
+  const agent = {
+    ...{ kind: "pack", name: "own", install: [], tools: [], path: [], prompt: "stdin", env: {}, junk: [] },
+    ...{ argv: ["sh", "-c", script], asks: { exit_code: 9, file: ".own-question" } },
+  };
+  const runId = await begin({ agent, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("Fix the sum?");
+  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  expect(await until(runId, "succeeded", "failed")).toMatchObject({ status: "succeeded" });
+  expect(project.git("ls-tree", "--name-only", `antiphon/${runId}`)).not.toContain(".own-question");
+});
+
 test("an agent that exits 78 asks what it wrote to .antiphon/question.json", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const left = `{"question": "Fix the sum?", "choices": ["yes", "no"]}`;

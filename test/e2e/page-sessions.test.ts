@@ -79,8 +79,9 @@ test("on the page it is approved by another person, and the session goes on", as
   const { session, request } = await asked();
   const page = await world.windows.of(world.stack.ready.gateway, BEN, { width: 360, height: 740 });
   await page.getByRole("link", { name: "Operations" }).click();
-  await page.getByLabel("Id").fill(session.id);
-  await page.getByRole("button", { name: "Open" }).click();
+  const line = page.getByRole("listitem").filter({ hasText: session.id });
+  await line.getByText("1 waits for approval").waitFor();
+  await line.getByRole("link").click();
   await page.getByText("<b>ready</b>. Requested by ann").waitFor();
   await page.getByLabel("Reason").fill("looks right");
   await page.getByRole("button", { name: "Approve" }).click();

@@ -101,6 +101,7 @@ async function startRoles(options: LoadOptions, { env = {}, only }: Settings): P
         ANTIPHON_LISTEN: `127.0.0.1:${gatewayPort}`,
         ANTIPHON_DIRECTOR_KEY: join(dir, "director-key.pem"),
         ANTIPHON_TRUSTED_KEYS: join(dir, "trusted-keys.json"),
+        ANTIPHON_STATE_DIR: dir,
         ...env,
       },
     });

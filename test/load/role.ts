@@ -7,6 +7,7 @@ import { runInNewContext } from "node:vm";
 import { BUCKETS } from "@antiphon/contracts";
 import { openBlobs, openKv, openSigningKey, pinOwnKey, runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
+import { readAssociateConfig } from "../../services/associate/src/config.ts";
 import { associateOver, portsOf } from "../../services/associate/src/wiring.ts";
 import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../services/director/src/config.ts";
@@ -38,7 +39,8 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
     return directOver(context, { ...config, slots }, ports, key);
   },
   associate: (context) => {
-    const settings = { associate: context.node, slots, cacheDir: "", sandboxPatienceMs: 30_000 };
+    const { claimsDir } = readAssociateConfig();
+    const settings = { associate: context.node, slots, cacheDir: "", claimsDir, sandboxPatienceMs: 30_000 };
     const ports = { ...portsOf(context, settings), sandbox: inProcessSandbox(), trees: inProcessTrees() };
     const consumption = associateOver(context, settings, ports, openSigningKey(null));
     return Promise.resolve({ drain: () => consumption.drain() });

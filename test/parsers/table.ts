@@ -31,6 +31,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "git/src/inspection/ecosystems/scripted.ts": BOUNDED,
   "git/src/protection/chance.ts": ANCHORED,
   "git/src/remote/origin.ts": ANCHORED,
+  "services/associate/src/claim/left-claims.ts": OURS,
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
   "services/director/src/sessions/build-command.ts": ANCHORED,

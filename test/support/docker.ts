@@ -10,7 +10,7 @@ import {
   type ListedContainer,
 } from "../../services/sandbox-runner/src/providers/docker/docker-engine.ts";
 import { DockerProvider } from "../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
-import { ownLabel } from "../../services/sandbox-runner/src/reaper/owner.ts";
+import { ownLabel } from "@antiphon/runtime";
 import { containerLabels } from "../../services/sandbox-runner/src/reaper/container-labels.ts";
 import type { Command, ContainerLimits, SandboxOrder } from "../../services/sandbox-runner/src/ports.ts";
 

@@ -19,13 +19,16 @@ export interface ModelStub {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @param command what the model wants to run */
-export async function startModelStub(command: string): Promise<ModelStub> {
+/**
+ * @param command what the model wants to run
+ * @param edit its answer to an agent without tools, which edits files by what the model says
+ */
+export async function startModelStub(command: string, edit = ""): Promise<ModelStub> {
   const heard: ModelStub["heard"] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       heard.push({ url: request.url ?? "", headers: request.headers, body });
-      answer(request.url ?? "", body, response, command);
+      answer(request.url ?? "", body, response, { command, edit });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -39,14 +42,28 @@ export async function startModelStub(command: string): Promise<ModelStub> {
   };
 }
 
-function answer(url: string, body: string, response: ServerResponse, command: string): void {
+interface Wanted {
+  readonly command: string;
+  readonly edit: string;
+}
+
+/** mini-SWE-agent is told by a command that the work is done. */
+const LAST_COMMAND = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
+/** How aider tells a model to edit. */
+const EDITS_BY_TEXT = "*SEARCH/REPLACE";
+
+function answer(url: string, body: string, response: ServerResponse, { command, edit }: Wanted): void {
   const asked = (body === "" ? {} : JSON.parse(body)) as Json;
   const path = url.split("?", 1)[0] ?? "";
   // A call without tools is a side job of the agent, such as a title.
   const wants = hasTools(asked, body) && !hasResult(body) ? command : null;
   if (path.endsWith("/messages")) return messages(asked, response, wants);
-  if (path.endsWith("/responses")) return responses(response, wants, body.includes(IN_INPUT));
-  if (path.endsWith("/chat/completions")) return chat(asked, response, wants);
+  const last = body.includes(LAST_COMMAND) ? LAST_COMMAND : null;
+  if (path.endsWith("/responses")) return responses(asked, response, wants ?? last, body.includes(IN_INPUT));
+  if (path.endsWith("/chat/completions")) {
+    const says = body.includes(EDITS_BY_TEXT) && edit !== "" ? edit : "Done.";
+    return chat(asked, response, wants ?? last, says);
+  }
   if (/:(stream)?generateContent$/i.test(path)) return generate(path, response, wants);
   response.writeHead(404, { "content-type": "application/json" }).end('{"error":{"message":"no such path"}}');
 }
@@ -71,6 +88,10 @@ function events(response: ServerResponse, list: readonly Json[]): void {
     response.write(`${typeof type === "string" ? `event: ${type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
   }
   response.end();
+}
+
+function isBash({ tools = [] }: Json): boolean {
+  return (tools as readonly { readonly name?: string }[]).some(({ name }) => name === "bash");
 }
 
 /** The shell's name among the offered tools. */
@@ -118,7 +139,7 @@ function messages(asked: Json, response: ServerResponse, wants: string | null): 
   ]);
 }
 
-function responses(response: ServerResponse, wants: string | null, isScript: boolean): void {
+function responses(asked: Json, response: ServerResponse, wants: string | null, isScript: boolean): void {
   const script = {
     ...{ type: "custom_tool_call", id: "ctc_1", call_id: "call_1", status: "completed" },
     ...{ name: "exec", namespace: "functions" },
@@ -137,10 +158,11 @@ function responses(response: ServerResponse, wants: string | null, isScript: boo
               type: "function_call",
               id: "fc_1",
               call_id: "call_1",
-              name: "exec_command",
+              ...(isBash(asked)
+                ? { name: "bash", arguments: JSON.stringify({ command: wants }) }
+                : { name: "exec_command", arguments: JSON.stringify({ cmd: wants }) }),
               status: "completed",
             },
-            arguments: JSON.stringify({ cmd: wants }),
           };
   const usage = {
     input_tokens: 1000,
@@ -149,6 +171,18 @@ function responses(response: ServerResponse, wants: string | null, isScript: boo
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 1020,
   };
+  if (asked["stream"] !== true) {
+    const whole = {
+      id: "resp_1",
+      object: "response",
+      created_at: 1,
+      model: asked["model"],
+      status: "completed",
+    };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ ...whole, output: [item], usage }));
+    return;
+  }
   events(response, [
     { type: "response.created", response: { id: "resp_1", status: "in_progress", output: [] } },
     { type: "response.output_item.added", output_index: 0, item },
@@ -157,14 +191,14 @@ function responses(response: ServerResponse, wants: string | null, isScript: boo
   ]);
 }
 
-function chat(asked: Json, response: ServerResponse, wants: string | null): void {
+function chat(asked: Json, response: ServerResponse, wants: string | null, says: string): void {
   const call = { index: 0, id: "call_1", type: "function", function: { name: "bash", arguments: "" } };
   const given = {
     ...call,
     function: { name: "bash", arguments: JSON.stringify({ command: wants, description: "edit" }) },
   };
   const delta =
-    wants === null ? { role: "assistant", content: "Done." } : { role: "assistant", tool_calls: [given] };
+    wants === null ? { role: "assistant", content: says } : { role: "assistant", tool_calls: [given] };
   const finish_reason = wants === null ? "stop" : "tool_calls";
   const usage = { prompt_tokens: 1000, completion_tokens: 20, total_tokens: 1020 };
   const shared = { id: "chat_1", created: 1, model: asked["model"] };

@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TObject, type TProperties } from "typebox";
 import { Patch } from "../seeds/patch.ts";
-import { PackTranscript } from "../settings/agent-pack.ts";
+import { PackAsks, PackTranscript } from "../settings/agent-pack.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 
@@ -93,6 +93,7 @@ const pack = agent(
       description: "Globs of its own files, which are left out of the change.",
     }),
     transcript: Type.Optional(PackTranscript),
+    asks: Type.Optional(PackAsks),
   },
   [
     flag("--model <name>", "text", "the model, instead of the pack's own", "model"),

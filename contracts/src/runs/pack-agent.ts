@@ -56,6 +56,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     env: Object.fromEntries(env),
     junk: [...(pack.junk ?? [])],
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
+    ...(pack.asks === undefined ? {} : { asks: pack.asks }),
   };
 }
 

@@ -73,6 +73,27 @@ export const PackTranscript = closed(
 );
 export type PackTranscript = Static<typeof PackTranscript>;
 
+export const PackAsks = closed(
+  {
+    exit_code: Type.Integer({
+      minimum: 1,
+      maximum: 255,
+      description: "It ends with this code when a person has to decide.",
+    }),
+    file: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        pattern: "^[^/\\u0000][^\\u0000]*$",
+        description:
+          "The file in the work tree with its question, as text or as `{question, choices}`; it is left out of the change. Default: the end of its standard output.",
+      }),
+    ),
+  },
+  { description: "How it asks a person, besides the ways that every agent has." },
+);
+export type PackAsks = Static<typeof PackAsks>;
+
 export const AgentPack = closed(
   {
     name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
@@ -105,6 +126,7 @@ export const AgentPack = closed(
       }),
     ),
     transcript: Type.Optional(PackTranscript),
+    asks: Type.Optional(PackAsks),
     model: Type.Optional(PackModel),
   },
   { description: "An agent pack: `agent.yaml` in a directory of its own." },

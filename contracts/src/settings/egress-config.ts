@@ -78,6 +78,33 @@ const EgressModels = closed(
 const hosts = (description: string) =>
   Type.Optional(Type.Array(host("Host, `*.host`, or with `:port`."), { maxItems: 512, description }));
 
+const UpstreamProxy = closed(
+  {
+    url: Type.String({
+      pattern: "^https?://",
+      maxLength: 300,
+      description: "`http://host:port`, or `https://host:port`, whose certificate is checked.",
+    }),
+    user: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        pattern: "^[^:]*$",
+        description: "Its user, for HTTP Basic.",
+      }),
+    ),
+    env: Type.Optional(Type.String({ minLength: 1, description: "Environment variable with the password." })),
+    file: Type.Optional(Type.String({ minLength: 1, description: "File with the password." })),
+    by_name: Type.Optional(
+      Type.Boolean({
+        description:
+          "True: the proxy is given names, resolves them, and decides which addresses may be reached. Default: it is given addresses that the gateway has resolved and checked.",
+      }),
+    ),
+  },
+  { description: "The proxy (HTTP CONNECT) of the deployment." },
+);
+
 export const EgressConfig = closed(
   {
     git_hosts: hosts("Instead of the well-known git hosts."),
@@ -87,6 +114,7 @@ export const EgressConfig = closed(
     ),
     credentials: Type.Optional(Type.Array(EgressCredential, { maxItems: 256 })),
     models: Type.Optional(Type.Array(EgressModels, { maxItems: 64 })),
+    upstream_proxy: Type.Optional(UpstreamProxy),
     upstream_ca_file: Type.Optional(
       Type.String({
         minLength: 1,

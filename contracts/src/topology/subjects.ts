@@ -84,6 +84,8 @@ export const subjects = {
     `${ROOT}.dlq.${token(consumer)}.${token(address.type)}.${token(address.runId)}.${taskToken(address.taskId)}.${address.epoch}`,
   /** Register `n` of a session; 0 is its configuration. */
   session: (sessionId: string, n: number): string => `${ROOT}.session.${token(sessionId)}.${n}`,
+  /** The configurations of all sessions. */
+  sessionsOpened: `${ROOT}.session.*.0`,
   sessionAll: (sessionId: string): string => `${ROOT}.session.${token(sessionId)}.*`,
   /** Turn `n` at carrying out a command of a session; `command` is a token made from the command's id. */
   sessionClaim: (sessionId: string, command: string, n: number): string =>

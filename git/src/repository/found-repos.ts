@@ -8,6 +8,7 @@
  */
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { LRUCache } from "lru-cache";
 import { openRepo, requireDirectory, type Repo } from "./repo.ts";
 
 interface Found {
@@ -21,8 +22,8 @@ const RACY_MS = 2_000;
 const NOTHING = "-";
 
 export class FoundRepos {
-  /** By real path, the one that git was asked for longest ago first. */
-  readonly #known = new Map<string, Found>();
+  /** By real path. */
+  readonly #known = new LRUCache<string, Found>({ max: REMEMBERED });
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -37,14 +38,8 @@ export class FoundRepos {
     this.#known.delete(real);
     const repo = await openRepo(real);
     const { text, newestMs } = await stampOf(real, repo);
-    if (this.#now() - newestMs > RACY_MS) this.#keep(real, { repo, stamp: text });
+    if (this.#now() - newestMs > RACY_MS) this.#known.set(real, { repo, stamp: text });
     return repo;
-  }
-
-  #keep(real: string, found: Found): void {
-    this.#known.set(real, found);
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > REMEMBERED && oldest.done !== true) this.#known.delete(oldest.value);
   }
 }
 

@@ -16,11 +16,21 @@ import {
 
 type Read<T extends JournalType> = Extract<ReadRecord, { type: T }>;
 
+/** Lists that a fold over many records has made, which nobody else has seen yet; null: each fold makes its own. */
+type Own = WeakSet<object> | null;
+
+/** Takes time in proportion to the records: a list that grew in this fold is changed in place. */
 export function factsOf(records: readonly ReadRecord[]): RunFacts {
-  return records.reduce(foldFacts, noFacts(records[0]?.runId ?? ""));
+  const own: Own = new WeakSet();
+  return records.reduce((facts, record) => folded(facts, record, own), noFacts(records[0]?.runId ?? ""));
 }
 
+/** `facts` stay as they are. */
 export function foldFacts(facts: RunFacts, record: ReadRecord): RunFacts {
+  return folded(facts, record, null);
+}
+
+function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
   switch (record.type) {
     case "intent": {
       const traceId = parseTraceparent(record.traceparent)?.traceId ?? null;
@@ -32,32 +42,34 @@ export function foldFacts(facts: RunFacts, record: ReadRecord): RunFacts {
       return { ...facts, routed: body, tasks: body.tasks.map((planned) => ({ planned, attempts: [] })) };
     }
     case "dispatch":
-      return withAttempt(facts, record, (attempt) => ({ ...attempt, dispatched: true }));
+      return withAttempt(facts, record, own, (attempt) => ({ ...attempt, dispatched: true }));
     case "claim":
-      return withAttempt(facts, record, (attempt) => ({ ...attempt, associate: record.body.associate }));
+      return withAttempt(facts, record, own, (attempt) => ({ ...attempt, associate: record.body.associate }));
     case "result": {
       const { body } = record;
-      const next = withAttempt(facts, record, (attempt) => ({ ...attempt, result: body }));
+      const next = withAttempt(facts, record, own, (attempt) => ({ ...attempt, result: body }));
       if (body.kind !== "reported") return next;
-      return withEvidence(next, record, body.evidence, { kind: "attempt", patch: body.patch });
+      return withEvidence(next, record, own, body.evidence, { kind: "attempt", patch: body.patch });
     }
     case "verdict": {
       const { evidence, verdict } = record.body;
-      const next = withAttempt(facts, record, (attempt) => judged(facts, attempt, record));
-      return evidence === null ? next : withEvidence(next, record, evidence, { kind: "verdict", verdict });
+      const next = withAttempt(facts, record, own, (attempt) => judged(facts, attempt, record));
+      return evidence === null
+        ? next
+        : withEvidence(next, record, own, evidence, { kind: "verdict", verdict });
     }
     case "landing":
-      return landed(facts, record);
+      return landed(facts, record, own);
     case "due":
       if (record.body.kind !== "rest") return facts;
-      return withAttempt(facts, record, (attempt) => ({ ...attempt, rested: true }));
+      return withAttempt(facts, record, own, (attempt) => ({ ...attempt, rested: true }));
     case "input": {
       const { taskId, epoch, at, body } = record;
       const answer = { at: timeOf(at), body };
-      const next = withAttempt(facts, record, (attempt) => ({ ...attempt, answer }));
+      const next = withAttempt(facts, record, own, (attempt) => ({ ...attempt, answer }));
       if (taskId === null) return next;
       const { type } = record;
-      return withWord(next, {
+      return withWord(next, own, {
         type,
         by: body.by,
         choice: body.choice ?? body.event,
@@ -69,12 +81,12 @@ export function foldFacts(facts: RunFacts, record: ReadRecord): RunFacts {
     case "approval": {
       const { type, at, body } = record;
       const { task, attempt: epoch, by, choice } = body; // Approvals are numbered by the run.
-      const next = withAttempt(facts, { taskId: task, epoch }, (attempt) =>
+      const next = withAttempt(facts, { taskId: task, epoch }, own, (attempt) =>
         attempt.approval === null
           ? attempt
           : { ...attempt, approval: afterWord(attempt.approval, body, timeOf(at), askedOf(facts)) },
       );
-      return withWord(next, { type, by, choice, at, task, epoch });
+      return withWord(next, own, { type, by, choice, at, task, epoch });
     }
     case "cancel":
       return { ...facts, cancel: record.body };
@@ -96,9 +108,9 @@ function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdi
 }
 
 /** Without a task it is the landing on the branch that the caller asked for, which `closed` names. */
-function landed(facts: RunFacts, record: Read<"landing">): RunFacts {
+function landed(facts: RunFacts, record: Read<"landing">, own: Own): RunFacts {
   const { body, taskId } = record;
-  const next = withAttempt(facts, record, (attempt) => ({ ...attempt, landing: body }));
+  const next = withAttempt(facts, record, own, (attempt) => ({ ...attempt, landing: body }));
   return taskId !== null && body.kind === "landed" ? { ...next, landed: body } : next;
 }
 
@@ -106,6 +118,7 @@ function landed(facts: RunFacts, record: Read<"landing">): RunFacts {
 function withAttempt(
   facts: RunFacts,
   { taskId, epoch }: { readonly taskId: string | null; readonly epoch: number },
+  own: Own,
   change: (attempt: Attempt) => Attempt,
 ): RunFacts {
   const { tasks, closed } = facts;
@@ -113,18 +126,33 @@ function withAttempt(
   const index = tasks.findIndex(({ planned }) => planned.task.task_id === taskId);
   const task = tasks[index];
   if (task === undefined) return facts;
-  const attempts = changed(task.attempts, epoch, change);
-  return attempts === null ? facts : { ...facts, tasks: tasks.with(index, { ...task, attempts }) };
+  const attempts = changed(task.attempts, epoch, own, change);
+  return attempts === null ? facts : { ...facts, tasks: replaced(tasks, index, { ...task, attempts }, own) };
 }
 
 function changed(
   attempts: TaskFacts["attempts"],
   epoch: number,
+  own: Own,
   change: (attempt: Attempt) => Attempt,
 ): TaskFacts["attempts"] | null {
   const newest = attempts.at(-1);
-  if (newest === undefined || epoch > newest.epoch) return [...attempts, change(newAttempt(epoch))];
-  return epoch < newest.epoch ? null : attempts.with(-1, change(newest));
+  if (newest === undefined || epoch > newest.epoch) return grown(attempts, change(newAttempt(epoch)), own);
+  return epoch < newest.epoch ? null : replaced(attempts, attempts.length - 1, change(newest), own);
+}
+
+function grown<T>(list: readonly T[], item: T, own: Own): readonly T[] {
+  const ours = own?.has(list) === true ? (list as T[]) : [...list];
+  own?.add(ours);
+  ours.push(item);
+  return ours;
+}
+
+function replaced<T>(list: readonly T[], index: number, item: T, own: Own): readonly T[] {
+  const ours = own?.has(list) === true ? (list as T[]) : [...list];
+  own?.add(ours);
+  ours[index] = item;
+  return ours;
 }
 
 function newAttempt(epoch: number): Attempt {
@@ -144,15 +172,16 @@ function newAttempt(epoch: number): Attempt {
 function withEvidence(
   facts: RunFacts,
   { taskId, epoch }: Read<"result" | "verdict">,
+  own: Own,
   ref: EvidenceRef,
   from: EvidenceFact["from"],
 ): RunFacts {
   if (taskId === null) return facts;
   const fact = { taskId, epoch, ref, from, isLate: facts.closed !== null };
-  return { ...facts, evidence: [...facts.evidence, fact] };
+  return { ...facts, evidence: grown(facts.evidence, fact, own) };
 }
 
-const withWord = (facts: RunFacts, word: PersonsWord): RunFacts => ({
+const withWord = (facts: RunFacts, own: Own, word: PersonsWord): RunFacts => ({
   ...facts,
-  words: [...facts.words, word],
+  words: grown(facts.words, word, own),
 });

@@ -76,7 +76,7 @@ export interface Journal {
   /** All records of a run, archived or not, or those of some types, in stream order. One request per 1,024 records. */
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   /** The next records of a run from a sequence on, archived or not: all, or of a long run some. Empty: there are none. */
-  next(runId: string, fromSeq: number): Promise<StoredRecord[]>;
+  next(runId: string, fromSeq: number): Promise<readonly StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
@@ -245,8 +245,8 @@ class JetStreamJournal implements Journal {
     return (await this.history.records(runId)).filter(({ type }) => types.includes(type));
   }
 
-  next(runId: string, fromSeq: number): Promise<StoredRecord[]> {
-    return this.history.next(runId, fromSeq);
+  async next(runId: string, fromSeq: number): Promise<readonly StoredRecord[]> {
+    return (await this.history.next(runId, fromSeq, false)).records;
   }
 
   async find(
@@ -261,9 +261,14 @@ class JetStreamJournal implements Journal {
   }
 
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord> {
+    let isLong = false;
     const tailed = {
       subject: subjects.run(runId),
-      readFrom: (fromSeq: number) => this.history.next(runId, fromSeq),
+      readFrom: async (fromSeq: number) => {
+        const { records, goesOn } = await this.history.next(runId, fromSeq, isLong);
+        isLong = goesOn;
+        return records;
+      },
       sequenceOf: ({ seq }: StoredRecord) => seq,
     };
     return tail(this.bus, tailed, options);

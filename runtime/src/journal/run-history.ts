@@ -18,6 +18,11 @@ import { journalStreamOf, nextMessages, runMessages } from "./run-messages.ts";
  *     archived and restored: the same records with the same sequences, times, digests and signatures, in the same order.
  */
 
+export interface RunPart {
+  readonly records: readonly StoredRecord[];
+  readonly goesOn: boolean;
+}
+
 export class RunHistory {
   private readonly bus: Bus;
   private readonly packs: PackStore;
@@ -32,13 +37,17 @@ export class RunHistory {
     return this.recordsOf(await runMessages(this.bus, runId, fromSeq), fromSeq);
   }
 
-  /** The run's next records from a sequence on; of a long run some of them. Empty: there are none. */
-  async next(runId: string, fromSeq: number): Promise<StoredRecord[]> {
-    const { messages, goesOn } = await nextMessages(this.bus, runId, fromSeq);
-    if (!goesOn) return this.recordsOf(messages, fromSeq);
+  /**
+   * The run's next records from a sequence on; of a long run some of them, and then it goes on. `isLong`: the part before went
+   * on.
+   */
+  async next(runId: string, fromSeq: number, isLong: boolean): Promise<RunPart> {
+    const { messages, goesOn } = await nextMessages(this.bus, runId, fromSeq, isLong);
+    if (!goesOn) return { records: await this.recordsOf(messages, fromSeq), goesOn };
     // A run's last records say whether it is archived. They are read after this page, so nothing was purged before it.
-    if ((await this.archived(runId)) !== null) return this.records(runId, fromSeq); // runtime/J11
-    return messages.map((message) => this.bus.records.read(message));
+    if ((await this.archived(runId)) !== null)
+      return { records: await this.records(runId, fromSeq), goesOn: false }; // runtime/J11
+    return { records: messages.map((message) => this.bus.records.read(message)), goesOn };
   }
 
   private async recordsOf(messages: readonly StoredMessage[], fromSeq: number): Promise<StoredRecord[]> {

@@ -7,6 +7,9 @@ import { believedOf } from "./forged.ts";
 /** Page size for a run with more messages than the server resolves at once (1,024). */
 const PAGE = 512;
 
+/** A part of a long run, for a reader that goes on with the next one. */
+const PART = { batch: 2_048, maxBytes: 4 * 1024 * 1024 };
+
 export function journalStreamOf(bus: Bus, runId: string): string {
   return journalStream(partitionOf(runId, bus.partitions));
 }
@@ -26,20 +29,25 @@ export async function runMessages(bus: Bus, runId: string, fromSeq = 0): Promise
 
 export interface MessagePage {
   readonly messages: readonly StoredMessage[];
-  /** There may be more behind them. */
+  /** The run is too long to be read at once: there may be more behind them. */
   readonly goesOn: boolean;
 }
 
-/** The same, but of a long run only the next ones that are genuine. */
-export async function nextMessages(bus: Bus, runId: string, fromSeq: number): Promise<MessagePage> {
+/** The same, but of a long run only the next ones that are genuine. `isLong`: as the page before told. */
+export async function nextMessages(
+  bus: Bus,
+  runId: string,
+  fromSeq: number,
+  isLong: boolean,
+): Promise<MessagePage> {
   const stream = journalStreamOf(bus, runId);
   const filter = subjects.runInPartition(runId, bus.partitions);
   const genuine = async (found: readonly StoredMessage[]): Promise<StoredMessage[]> =>
     (await believedOf(bus, stream, found)).filter(({ seq }) => seq >= fromSeq);
-  const whole = await wholeRun(bus, stream, runId, fromSeq);
+  const whole = isLong ? null : await wholeRun(bus, stream, runId, fromSeq);
   if (whole !== null) return { messages: await genuine(whole), goesOn: false };
   for (let seq = Math.max(1, fromSeq); ;) {
-    const { messages, pending } = await bus.reader.next(stream, { filter, seq, batch: PAGE });
+    const { messages, pending } = await bus.reader.next(stream, { filter, seq, ...PART });
     const last = messages.at(-1);
     if (last === undefined && pending > 0) throw notHandedOut(runId);
     const believed = await genuine(messages);

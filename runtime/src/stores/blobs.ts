@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { BlobRef } from "@antiphon/contracts";
@@ -16,7 +17,6 @@ import {
   metaSubject,
   parseMeta,
 } from "./object-layout.ts";
-import { RecentNames } from "./recent-names.ts";
 
 /**
  * Blobs: content-addressed bytes in a standard NATS object store bucket.
@@ -67,6 +67,9 @@ export interface BlobsOptions {
   mayPurge?: boolean;
 }
 
+const RECENT = 512;
+/** An object that an operator or an archive removes is soon stored again. */
+const RECENT_MS = 30_000;
 const readBatch = { batch: 128, maxBytes: 8 * 1024 * 1024 };
 
 export function openBlobs(bus: Bus, bucket: string, options: BlobsOptions = {}): Blobs {
@@ -78,7 +81,8 @@ class ObjectStoreBlobs implements Blobs {
   private readonly bus: Bus;
   private readonly streamName: string;
   private readonly mayPurge: boolean;
-  private readonly recent = new RecentNames(() => performance.now());
+  /** Digests by name. Successive attempts put the same small files again and again; this saves a request for each. */
+  private readonly recent = new LRUCache<string, string>({ max: RECENT, ttl: RECENT_MS });
 
   constructor(bus: Bus, bucket: string, mayPurge: boolean) {
     this.bus = bus;
@@ -90,10 +94,11 @@ class ObjectStoreBlobs implements Blobs {
   async put(name: string | null, bytes: BlobSource, options: BlobOptions = {}): Promise<BlobRef> {
     const digest = digestOf(bytes);
     const key = name ?? digest;
-    if (this.recent.has(key, digest)) return { bucket: this.bucket, name: key, digest, bytes: bytes.length };
+    if (this.recent.get(key) === digest)
+      return { bucket: this.bucket, name: key, digest, bytes: bytes.length };
     const one = bytes.length > 0 && bytes.length <= chunkBytes ? bytes : null;
     const stored = await this.write(key, digest, one ?? (() => pieces(bytes)), true, options);
-    this.recent.add(key, digest);
+    this.recent.set(key, digest);
     return stored;
   }
 
@@ -118,7 +123,7 @@ class ObjectStoreBlobs implements Blobs {
   }
 
   async remove(name: string): Promise<void> {
-    this.recent.forget(name);
+    this.recent.delete(name);
     const meta = await this.readMeta(name, limits.blobDeadlineMs);
     if (meta === null) return;
     // The meta message first: an object without it does not exist, whatever becomes of its chunks.

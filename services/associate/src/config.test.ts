@@ -8,6 +8,7 @@ describe("readAssociateConfig", () => {
       associate: null,
       slots: 2,
       cacheDir: "/state/cache/associate-trees",
+      claimsDir: "/state/claims",
       sandboxPatienceMs: 30_000,
     });
   });

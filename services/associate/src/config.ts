@@ -9,6 +9,8 @@ export interface AssociateConfig {
   readonly slots: number;
   /** The folder of the base trees, in ANTIPHON_CACHE_DIR, else in `cache` of the state directory. Bounded, safe to delete. */
   readonly cacheDir: string;
+  /** Notes of the attempts that are worked on, in `claims` of ANTIPHON_STATE_DIR. */
+  readonly claimsDir: string;
   /** ANTIPHON_SANDBOX_PATIENCE_MS: how long a fault of the runner or engine is tried again. Default 30,000. */
   readonly sandboxPatienceMs: number;
 }
@@ -28,6 +30,7 @@ export function readAssociateConfig(env: Env = process.env): AssociateConfig {
     associate: associate === "" ? null : associate,
     slots: integer(env, "ANTIPHON_ASSOCIATE_SLOTS", 2, 1, 64),
     cacheDir: join(resolve(env["ANTIPHON_CACHE_DIR"] ?? join(state, "cache")), "associate-trees"),
+    claimsDir: join(state, "claims"),
     sandboxPatienceMs: integer(env, "ANTIPHON_SANDBOX_PATIENCE_MS", 30_000, 0, 3_600_000),
   };
 }

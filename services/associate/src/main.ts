@@ -17,6 +17,7 @@ export async function start({ bus, log, signal, node }: ServiceContext): Promise
       associate: config.associate ?? node,
       slots: config.slots,
       cacheDir: config.cacheDir,
+      claimsDir: config.claimsDir,
       sandboxPatienceMs: config.sandboxPatienceMs,
     },
   );

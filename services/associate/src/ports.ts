@@ -6,6 +6,7 @@ import type {
   EvidenceManifest,
   EvidenceRef,
   FileMode,
+  PackAsks,
   PackTranscript,
   SandboxEvent,
   SandboxOutcome,
@@ -133,6 +134,10 @@ export type Preparation =
       readonly junk?: readonly string[];
       /** The agent's own account of its session, which is kept. Default: none. */
       readonly account?: PackTranscript;
+      /** A way of its own to ask. Default: none. */
+      readonly asks?: PackAsks;
+      /** True: its commands may run antiphon-ask and leave a question. Default: as `isProgram`. */
+      readonly mayAsk?: boolean;
     }
   | { readonly kind: "ask"; readonly questions: readonly string[] };
 

@@ -20,12 +20,23 @@ import {
   tell,
   uniqueId,
 } from "@antiphon/runtime";
-import type { Bus, Consumption, Delivery, Logger, Meter, Outcome, SigningKey } from "@antiphon/runtime";
+import type {
+  Bus,
+  Consumption,
+  Delivery,
+  Journal,
+  Logger,
+  Meter,
+  Outcome,
+  SigningKey,
+} from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
 import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
+import { NO_NOTES, openClaimNotes, type ClaimNotes } from "./claim/claim-notes.ts";
+import { endLeftClaims } from "./claim/left-claims.ts";
 import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { Replays } from "./replay/replays.ts";
@@ -38,6 +49,8 @@ export interface AssociateSettings {
   readonly slots: number;
   readonly cacheDir: string;
   readonly sandboxPatienceMs: number;
+  /** See claim/claim-notes.ts; null: none are kept. */
+  readonly claimsDir: string | null;
 }
 
 export interface AssociateContext {
@@ -106,6 +119,7 @@ export function associateOver(
     },
   });
   signal.addEventListener("abort", () => held.dropAll(), { once: true });
+  const notes = notesOf(settings.claimsDir, journal, identity, log);
   const inTurn = oneAtATime();
 
   const handle = async (delivery: Delivery): Promise<Outcome> => {
@@ -120,17 +134,40 @@ export function associateOver(
     const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
     // Deliveries of one attempt to this process are handled one after the other (associate/A1).
     return inTurn(key, () =>
-      settle({ attempt, delivery, journal, identity, ports: ports(attempt), lookout: watching, log }),
+      settle({ attempt, delivery, journal, identity, ports: ports(attempt), lookout: watching, notes, log }),
     );
   };
 
-  return consume(bus, {
+  const consumption = consume(bus, {
     consumer: "associate",
     slots: settings.slots,
     log,
     signal,
     handle: metered(context.metrics ?? silentMeter, "associate", requeueing("associate", journal, handle)),
   });
+  return {
+    get busy() {
+      return consumption.busy;
+    },
+    drain: async (deadlineMs) => {
+      await consumption.drain(deadlineMs);
+      notes.close();
+    },
+  };
+}
+
+/** Claims of killed processes are ended beside the work of this one; what fails there only lapses later. */
+function notesOf(
+  directory: string | null,
+  journal: Journal,
+  { associate, incarnation }: ClaimBody,
+  log: Logger,
+): ClaimNotes {
+  if (directory === null) return NO_NOTES;
+  endLeftClaims(directory, { journal, associate, log }).catch((error: unknown) => {
+    log.warn({ err: error }, "claims of killed processes not ended; they lapse after the ack wait");
+  });
+  return openClaimNotes(directory, { associate, incarnation }, log);
 }
 
 function attemptOf(record: StoredRecord): Attempt | null {

@@ -101,3 +101,35 @@ describe("an entry of which nothing can be made", () => {
       expect(() => settings(file), file).toThrow(/ANT_CONFIG_INVALID|egress\.json/);
   });
 });
+
+describe("an upstream proxy", () => {
+  const proxy = (entry: object, env = {}) => settings({ upstream_proxy: entry }, env).proxy;
+
+  it("is read with its password from the environment, which no other setting shows", () => {
+    const entry = { url: "http://proxy.example.com:3128", user: "user", env: "PROXY_PASSWORD" };
+    const read = settings({ upstream_proxy: entry }, { PROXY_PASSWORD: "password" });
+    expect(read.proxy).toEqual({
+      ...{ scheme: "http", host: "proxy.example.com", port: 3128, byName: false },
+      authorization: "Basic dXNlcjpwYXNzd29yZA==",
+    });
+    expect(settings({}).proxy).toBeNull();
+    expect(proxy({ url: "https://[2001:db8::1]", by_name: true })).toMatchObject({
+      ...{ scheme: "https", host: "2001:db8::1", port: 443, byName: true, authorization: null },
+    });
+  });
+
+  it.each([
+    [{ url: "http://user:password@proxy.example.com" }, /nothing else/],
+    [{ url: "http://proxy.example.com/path" }, /nothing else/],
+    [{ url: "http://proxy example" }, /nothing else/],
+    [{ url: "socks5://proxy.example.com" }, /upstream_proxy/],
+    [{ url: "http://proxy.example.com", user: "user" }, /one of `env` and `file`/],
+    [{ url: "http://proxy.example.com", env: "PROXY_PASSWORD" }, /one of `env` and `file`/],
+    [{ url: "http://proxy.example.com", user: "user", env: "MISSING" }, /there is no password in MISSING/],
+  ])(
+    "that cannot be used stops the start, because without it nothing or too much is reached: %j",
+    (entry, why) => {
+      expect(() => proxy(entry)).toThrow(why);
+    },
+  );
+});

@@ -7,6 +7,8 @@ import { credentialOf } from "./credential-entry.ts";
 import type { Credential } from "./policy/credentials.ts";
 import { KNOWN_HOSTS } from "./policy/known-hosts.ts";
 import { parseAuthority } from "./policy/host-name.ts";
+import { proxyOf } from "./proxy-entry.ts";
+import type { UpstreamProxy } from "./proxy/upstream-proxy.ts";
 import { parseEntry, type HostKind, type HostRule } from "./policy/policy.ts";
 
 export interface EgressSettings {
@@ -28,6 +30,8 @@ export interface EgressSettings {
   readonly unusable: readonly Unusable[];
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
+  /** The proxy through which everything else is reached; null: directly. */
+  readonly proxy: UpstreamProxy | null;
 }
 
 /** The variables of this process. */
@@ -63,6 +67,7 @@ export function readEgressConfig(env: Env = environment()): EgressSettings {
     file: path === "" ? null : path,
     unusable: bad,
     overrides: new Map(Object.entries(file.overrides ?? {}).map(override)),
+    proxy: file.upstream_proxy === undefined ? null : proxyOf(file.upstream_proxy, env),
   };
 }
 

@@ -19,7 +19,8 @@ import {
 import { uniqueId, type Logger, type Meter } from "@antiphon/runtime";
 import { SandboxAuthority } from "./tls/authority.ts";
 import type { BudgetStore } from "./models/budget-store.ts";
-import { namedUpstreams, resolverOf } from "./proxy/resolver.ts";
+import { namedUpstreams, resolverOf, type Endpoint } from "./proxy/resolver.ts";
+import { throughProxy } from "./proxy/upstream-proxy.ts";
 import { SandboxListener } from "./proxy/sandbox-listener.ts";
 import { Upstream } from "./proxy/upstream.ts";
 import type { EgressSettings } from "./config.ts";
@@ -154,12 +155,11 @@ export class Leases {
     settings: EgressSettings,
   ): Lease {
     const { log, meter, now } = this.#ports;
-    const resolve = resolverOf(settings.overrides);
-    const upstream = new Upstream(resolve, settings.upstreamCa);
-    const models = new Upstream(
-      resolverOf(settings.overrides, namedUpstreams(settings)),
-      settings.upstreamCa,
-    );
+    const { proxy, upstreamCa } = settings;
+    const resolve = resolverOf(settings);
+    const upstream = new Upstream(resolve, upstreamCa, proxy);
+    const models = new Upstream(resolverOf(settings, namedUpstreams(settings)), upstreamCa, proxy);
+    const dial = proxy === null ? null : (to: Endpoint) => throughProxy(proxy, to, upstreamCa);
     const account: Account = {
       entries: [],
       recordings: [],
@@ -195,7 +195,7 @@ export class Leases {
       if (this.#end(lease) !== null)
         log.warn({ lease, run: request.run }, "the runner is gone; listener closed");
     };
-    const listener = new SandboxListener({ token, ports, authority, resolve, onAbandoned });
+    const listener = new SandboxListener({ token, ports, authority, resolve, dial, onAbandoned });
     const close = (): void => [upstream, models].forEach((one) => one.close());
     return { listener, upstream: { close }, account };
   }

@@ -39,7 +39,16 @@ export class LiveSettings {
   }
 
   #say(): void {
-    const { unusable, overrides } = this.#settings;
+    const { unusable, overrides, proxy } = this.#settings;
+    if (proxy !== null) {
+      const at = `${proxy.scheme}://${proxy.host}:${proxy.port}`;
+      if (proxy.byName)
+        this.#log.warn(
+          { proxy: at },
+          "the upstream proxy resolves names; which addresses are reached is up to it",
+        );
+      else this.#log.info({ proxy: at }, "everything leaves through the upstream proxy");
+    }
     for (const { entry, reason } of unusable)
       this.#log.error(
         { code: "ANT_CONFIG_INVALID", entry, reason },

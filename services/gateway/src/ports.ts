@@ -72,7 +72,7 @@ export interface Backend {
   append(record: NewRecord, traceparent?: string): Promise<AppendResult>;
   read(runId: string): Promise<StoredRecord[]>;
   /** The next records of a run from a sequence on; of a long run some of them. Empty: there are none. */
-  next(runId: string, fromSeq: number): Promise<StoredRecord[]>;
+  next(runId: string, fromSeq: number): Promise<readonly StoredRecord[]>;
   intentRecord(runId: string): Promise<StoredRecord | null>;
   tail(runId: string, fromSeq: number, signal: AbortSignal): AsyncIterable<StoredRecord>;
   /** A page of the list of runs. */

@@ -34,7 +34,7 @@ import { Environments } from "./environments/environments.ts";
 import { KEPT_LAYER_BYTES, LayerArchive } from "./environments/layer-archive.ts";
 import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
-import { ownLabel } from "./reaper/owner.ts";
+import { ownLabel } from "@antiphon/runtime";
 import { WarmPool } from "./pool/pool.ts";
 import { measureSandboxes } from "./pool/pool-metrics.ts";
 import { TreeArchive } from "./workspace/tree-archive.ts";

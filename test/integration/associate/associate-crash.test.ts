@@ -1,4 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ownLabel } from "@antiphon/runtime";
 import { eventually } from "../../support/nats.ts";
 import { cleanUpRepos } from "../../support/repo.ts";
 import { openWorld, REDELIVERY_MS, TASK } from "./associate-world.ts";
@@ -52,6 +57,31 @@ describe("an Associate that dies", () => {
     await eventually("the dispatch is handed back", async () => (await world.unfinished()) === 1);
     expect(await world.journal.find("result", runId, TASK, epoch)).toBeNull();
     expect(await world.result(sent)).toEqual({ kind: "lapsed", observer: "as_patient", holder: "as_gone" });
+  });
+
+  test("associate/A7: and was killed loses its claim as soon as the next one starts on its machine, and not before", async () => {
+    const [runId, epoch] = ["run_killed", 1];
+    const holder = { associate: "as_killed", incarnation: "incarnation-of-the-killed" };
+    const claim = { type: "claim" as const, runId, taskId: TASK, epoch, cause: null, body: holder };
+    await world.journal.append(claim);
+    const process = spawn("sleep", ["600"]);
+    const notes = { owner: ownLabel(process.pid), ...holder };
+    const file = join(world.claimsDir, "killed.claims");
+    mkdirSync(world.claimsDir, { recursive: true });
+    writeFileSync(file, `${JSON.stringify(notes)}\n+${JSON.stringify([runId, TASK, epoch])}\n`);
+
+    const early = await world.associate("as_early");
+    await early.service.stop();
+    expect(await world.journal.find("result", runId, TASK, epoch)).toBeNull();
+    expect(existsSync(file)).toBe(true);
+
+    const exited = once(process, "exit");
+    process.kill("SIGKILL");
+    await exited;
+    await world.associate("as_next");
+    const sent = { runId, epoch };
+    expect(await world.result(sent)).toEqual({ kind: "lapsed", observer: "as_next", holder: "as_killed" });
+    await eventually("its file is removed", () => !existsSync(file));
   });
 
   test("associate/A2: and comes back late has its result refused by the journal", async () => {

@@ -50,6 +50,8 @@ export interface World {
   readonly bus: Bus;
   readonly journal: Journal;
   readonly instance: string;
+  /** Notes of claims, of all Associates here. */
+  readonly claimsDir: string;
   associate(
     name: string,
     over?: { slots?: number; sandboxPatienceMs?: number; drainMs?: number },
@@ -160,6 +162,7 @@ export async function openWorld(): Promise<World> {
     bus,
     journal,
     instance,
+    claimsDir: `${stateDir}/claims`,
     progress,
     runner,
     runners,
@@ -174,6 +177,7 @@ export async function openWorld(): Promise<World> {
         associate: name,
         slots: 2,
         cacheDir: `${stateDir}/trees-${name}`,
+        claimsDir: world.claimsDir,
         sandboxPatienceMs: 30_000,
         ...over,
       };

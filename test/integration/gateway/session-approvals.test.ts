@@ -96,6 +96,25 @@ describe("gateway/G10: a request for approval in a session", () => {
     expect((await push(at)).at(-1)).toMatchObject(isRefused);
   });
 
+  it("is counted in the list of sessions, the newest first, page by page, which a session itself cannot read", async () => {
+    const at = await place();
+    await ask(at, "ask-listed");
+    const newer = await place();
+    const list = (query: string) => world.call("GET", `/sessions${query}`, bearer(secretOf("vera")));
+    const { body: first } = await list("?limit=1");
+    expect(first.sessions).toMatchObject([
+      { sessionId: newer.session.id, repo: newer.repo.path, waiting: 0 },
+    ]);
+    const { body: second } = await list(`?limit=1&cursor=${String(first.next)}`);
+    expect(second.sessions).toMatchObject([
+      { sessionId: at.session.id, status: "waiting for approval", commands: 4, waiting: 1 },
+    ]);
+    expect(refusal(await world.call("GET", "/sessions", bearer(at.session.token)))).toEqual([
+      403,
+      "ANT_SESSION_SCOPE",
+    ]);
+  });
+
   it("is stale when the session has changed its work since, and when another digest is named", async () => {
     const at = await place();
     const { digest } = await ask(at, "ask-old");

@@ -8,7 +8,7 @@ import {
   MicrosandboxProvider,
   openMicrosandboxHost,
 } from "../../../services/sandbox-runner/src/providers/microsandbox/microsandbox-provider.ts";
-import { ownLabel } from "../../../services/sandbox-runner/src/reaper/owner.ts";
+import { ownLabel } from "@antiphon/runtime";
 import { sandboxConformance } from "../../../services/sandbox-runner/src/testing/conformance.ts";
 import { sandboxImage, shell, SMALL, until } from "../../support/docker.ts";
 import { msbStandIn, type MsbStandIn } from "../../support/microsandbox/stand-in.ts";

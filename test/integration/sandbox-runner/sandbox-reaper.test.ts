@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Engine } from "../../../services/sandbox-runner/src/providers/docker/docker-engine.ts";
 import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
-import { ownLabel } from "../../../services/sandbox-runner/src/reaper/owner.ts";
+import { ownLabel } from "@antiphon/runtime";
 import { containerName } from "../../../services/sandbox-runner/src/reaper/container-labels.ts";
 import type { AttemptName } from "../../../services/sandbox-runner/src/reaper/stale-epoch.ts";
 import type { ReapReason } from "../../../services/sandbox-runner/src/reaper/reap-plan.ts";

@@ -34,6 +34,7 @@ const NO_SESSIONS: SessionStore = {
   follow: () => {
     throw new Error("no sessions in the simulation");
   },
+  opened: () => Promise.resolve([]),
   claim: () => Promise.resolve(false),
   claims: () => Promise.resolve([]),
   policies: () => Promise.resolve(LOCAL),
@@ -78,7 +79,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
     case "associate":
       associateOver(
         { bus, log, signal },
-        { associate: `as_${node.name}`, slots: 2, cacheDir: "", sandboxPatienceMs: 30_000 },
+        { associate: `as_${node.name}`, slots: 2, cacheDir: "", claimsDir: null, sandboxPatienceMs: 30_000 },
         attemptPorts({
           bus,
           log,

@@ -25,6 +25,7 @@ export function OperationsPage(): ReactElement {
       </section>
       <section className="card" aria-label="Sessions">
         <h2>Sessions</h2>
+        <SessionList />
         <SessionForm />
       </section>
       <section className="card" aria-label="Dead letters">
@@ -56,7 +57,30 @@ export function OperationsPage(): ReactElement {
   );
 }
 
-/** A session's id is known to whoever asked for the approval; there is no list of sessions. */
+/** The newest sessions of repositories. */
+function SessionList(): ReactElement {
+  const { data, refusal } = usePolled("/sessions", { limit: 20 }, 10_000);
+  return (
+    <>
+      {refusal !== null && <Notice refusal={refusal} />}
+      {data?.sessions.length === 0 && <p className="quiet">No session of a repository is kept.</p>}
+      <ul className="checks">
+        {data?.sessions.map(({ sessionId, repo, openedAt, status, commands, waiting }) => (
+          <li key={sessionId}>
+            <a href={`#/sessions/${sessionId}`}>{sessionId}</a> <strong>{harmless(status)}</strong>{" "}
+            {harmless(repo)}{" "}
+            <span className="quiet">
+              {openedAt.slice(0, 16).replace("T", " ")}, {commands} {commands === 1 ? "command" : "commands"}
+              {waiting > 0 && `, ${waiting} ${waiting === 1 ? "waits" : "wait"} for approval`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Opens a session that is further down than the list. */
 function SessionForm(): ReactElement {
   const [id, setId] = useState("");
   const place = `#/sessions/${id.trim()}`;

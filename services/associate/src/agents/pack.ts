@@ -20,7 +20,8 @@ export function packAgent(spec: AgentOf<"pack">): Agent {
         isProgram: true,
         transcript: null,
         note: `ran the agent ${spec.name}`,
-        junk: spec.junk,
+        junk: [...spec.junk, ...(spec.asks?.file === undefined ? [] : [spec.asks.file])],
+        ...(spec.asks === undefined ? {} : { asks: spec.asks }),
         ...(spec.transcript === undefined ? {} : { account: spec.transcript }),
       });
     },

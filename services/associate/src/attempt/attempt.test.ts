@@ -11,6 +11,7 @@ function input(over: Partial<JobInput> = {}): JobInput {
     work: [{ command: "echo hi", argv: ["sh", "-c", "echo hi"] }],
     selfVerify: true,
     isProgram: false,
+    mayAsk: false,
     brief: '{"goal":"x"}',
     budgetMs: 60_000,
     probeTools: false,
@@ -55,7 +56,7 @@ describe("planJob", () => {
 
   test("a program is told where to leave a question, which is looked for before anything else", () => {
     const dispatch = dispatchOf({ history: { object: "history-x.tar", commits: 5, cut: false, bytes: 1 } });
-    const { steps, collectAfter } = planJob(input({ dispatch, isProgram: true }));
+    const { steps, collectAfter } = planJob(input({ dispatch, isProgram: true, mayAsk: true }));
     expect(steps.map(({ id }) => id)).toEqual([
       "programs",
       "work-1",
@@ -65,7 +66,9 @@ describe("planJob", () => {
     ]);
     expect(collectAfter).toBe("work-1");
     expect(steps[1]?.env["ANTIPHON_QUESTION_FILE"]).toBe(steps[2]?.argv.at(-1));
-    expect(planJob(input({ isProgram: true, work: [] })).steps.map(({ id }) => id)).toEqual(["check-1"]);
+    expect(planJob(input({ isProgram: true, mayAsk: true, work: [] })).steps.map(({ id }) => id)).toEqual([
+      "check-1",
+    ]);
   });
 
   test("an agent that vouches for itself runs no check", () => {

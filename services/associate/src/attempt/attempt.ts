@@ -48,8 +48,10 @@ export interface JobInput {
   readonly work: readonly WorkStep[];
   /** False: the agent vouches for itself and runs no check. */
   readonly selfVerify: boolean;
-  /** The agent is a program: it may leave a question, and is not started if a check cannot start. */
+  /** The agent is a program: it is not started if a check cannot start. */
   readonly isProgram: boolean;
+  /** Its commands may run antiphon-ask and leave a question. */
+  readonly mayAsk: boolean;
   readonly brief: string;
   readonly budgetMs: number;
   /** True: add a step that lists the installed tools. */
@@ -95,12 +97,12 @@ export function planJob(input: JobInput): JobPlan {
       ...step.env,
       ...env,
       ANTIPHON_TASK: input.brief,
-      ...(input.isProgram ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
+      ...(input.mayAsk ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
     },
     stdin: step.stdin ?? input.brief,
     timeoutMs: budgetMs,
     continueOnFailure: false,
-    ...(input.isProgram ? { asks: true } : {}),
+    ...(input.mayAsk ? { asks: true } : {}),
   }));
   const commands = input.selfVerify ? checksOf(dispatch) : [];
   const checks = commands.map((command, i) => ({
@@ -123,7 +125,7 @@ export function planJob(input: JobInput): JobPlan {
   const left = work.length > 0 ? artifactSteps(dispatch.task, env, budgetMs) : [];
   const hasProgram = work.length > 0 && input.isProgram;
   const before = hasProgram ? programSteps(commands, env, budgetMs) : [];
-  const asked = hasProgram ? [questionStep(env, budgetMs)] : [];
+  const asked = work.length > 0 && input.mayAsk ? [questionStep(env, budgetMs)] : [];
   const ran = [...before, ...work, ...asked, ...left, ...told, ...checks];
   return {
     steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,

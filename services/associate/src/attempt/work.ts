@@ -23,7 +23,7 @@ import { withSections } from "./feedback.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
 import { reported } from "../evidence/proposal.ts";
-import { questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
+import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
 import { withoutAccount } from "../evidence/transcript.ts";
 import type { Ending } from "../evidence/report.ts";
@@ -177,6 +177,7 @@ async function inSandbox(
     work: work.steps,
     selfVerify: work.selfVerify,
     isProgram: work.isProgram ?? false,
+    mayAsk: work.mayAsk ?? work.isProgram ?? false,
     brief: order.brief,
     budgetMs,
     probeTools: !ports.tools.has(dispatch.image ?? ""),
@@ -222,7 +223,9 @@ async function followed(
   const collected = withoutAccount(await changeIn(outcome, ports), work.account);
   const { account } = collected;
   const after = withoutJunk(collected.change, work.junk ?? []);
-  const left = work.isProgram === true ? questionLeft(outcome, after) : null;
+  const left =
+    ownQuestion(work.asks, outcome, collected.change) ??
+    (work.mayAsk === true || work.isProgram === true ? questionLeft(outcome, after) : null);
   if (left !== null) {
     const ending = { kind: "asks", questions: [left] } as const;
     return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work, account };

@@ -24,6 +24,7 @@ import type { AppendResult, Delivery, Journal, Logger, Outcome } from "@antiphon
 import type { AttemptEnd } from "../attempt/attempt-end.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
+import type { ClaimNotes } from "./claim-notes.ts";
 import { afterClaim, afterWork } from "./claim.ts";
 import { storeResult } from "./result-writer.ts";
 import { isOver, watchRun, type Lookout } from "./run-watch.ts";
@@ -47,6 +48,7 @@ export interface Settling {
   readonly identity: ClaimBody;
   readonly ports: AttemptPorts;
   readonly lookout: Lookout;
+  readonly notes: ClaimNotes;
   readonly log: Logger;
 }
 
@@ -59,12 +61,17 @@ export async function settle(job: Settling): Promise<Outcome> {
   const held = claim.kind === "conflict" ? claim.existing : claim.record;
   const holder = claim.kind === "conflict" ? holderOf(held) : null;
   const result = claim.kind === "appended" ? null : await journal.find("result", runId, taskId, epoch);
-  let next = afterClaim(holder, associate, delivery.deliveries, result !== null);
-  if (next.kind === "work") {
+  const first = afterClaim(holder, associate, delivery.deliveries, result !== null);
+  if (first.kind === "record") return record(job, held, first.body);
+  if (first.kind !== "work") return first;
+  const end = job.notes.begin(attempt);
+  try {
     ports.progress(`taken by ${associate} (attempt ${epoch})`);
-    next = afterWork(await worked(job), associate);
+    const next = afterWork(await worked(job), associate);
+    return next.kind === "record" ? await record(job, held, next.body) : next;
+  } finally {
+    end();
   }
-  return next.kind === "record" ? record(job, held, next.body) : next;
 }
 
 /**

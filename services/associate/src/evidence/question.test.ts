@@ -1,6 +1,13 @@
 import { describe, expect, it, test } from "vitest";
 import type { SandboxOutcome } from "@antiphon/contracts";
-import { QUESTION_FILE, questionIn, questionLeft, questionStep, withoutQuestion } from "./question.ts";
+import {
+  ownQuestion,
+  QUESTION_FILE,
+  questionIn,
+  questionLeft,
+  questionStep,
+  withoutQuestion,
+} from "./question.ts";
 
 const outcome = (tail: string, exitCode: number | null, over: object = {}): SandboxOutcome =>
   ({
@@ -65,5 +72,39 @@ describe("a question that is left with exit code 78", () => {
       ...{ path, mode: "100644" as const, content: Buffer.alloc(0) },
     }));
     expect(withoutQuestion({ files, deletions: [] }).files.map(({ path }) => path)).toEqual(["a.txt"]);
+  });
+});
+
+describe("a question by a pack's own protocol", () => {
+  const ended = (exitCode: number, tail = "", end = "completed"): SandboxOutcome =>
+    ({ outcome: end, steps: [{ id: "work-1", exitCode, stdout: { tail } }] }) as unknown as SandboxOutcome;
+  const left = (text: string) => ({
+    files: [{ path: ".own/ask", mode: "100644" as const, content: Buffer.from(text) }],
+    deletions: [],
+  });
+  const FILE = { exit_code: 9, file: ".own/ask" };
+
+  it("is the end of its output, or the text or the object in its file", () => {
+    expect(ownQuestion({ exit_code: 9 }, ended(9, `${"x".repeat(9000)}Which?\n`), left(""))).toMatch(
+      /^x+Which\?$/,
+    );
+    expect(ownQuestion(FILE, ended(9), left("Which?\n"))).toBe("Which?");
+    expect(ownQuestion(FILE, ended(9), left('{"question": "Which?", "choices": ["a", "b"]}'))).toBe(
+      "Which? [a | b]",
+    );
+  });
+
+  it("is none with another code, without its file, without a word, or if the sandbox died", () => {
+    expect(ownQuestion({ exit_code: 9 }, ended(1, "Which?"), left(""))).toBeNull();
+    expect(ownQuestion({ exit_code: 9 }, ended(9, " \n"), left(""))).toBeNull();
+    expect(ownQuestion({ exit_code: 9 }, ended(9, "Which?", "oom"), left(""))).toBeNull();
+    expect(ownQuestion(FILE, ended(9, "Which?"), { files: [], deletions: [] })).toBeNull();
+    expect(ownQuestion(FILE, ended(9), left("x".repeat(70_000)))).toBeNull();
+    const check = {
+      outcome: "completed",
+      steps: [{ id: "check-1", exitCode: 9, stdout: { tail: "Which?" } }],
+    };
+    expect(ownQuestion({ exit_code: 9 }, check as unknown as SandboxOutcome, left(""))).toBeNull();
+    expect(ownQuestion(undefined, ended(9, "Which?"), left("Which?"))).toBeNull();
   });
 });

@@ -5,8 +5,9 @@
  *
  * - It writes the question to the file that ANTIPHON_QUESTION_FILE names and exits with code 0.
  * - It writes `{"question": "...", "choices": [...]}` to .antiphon/question.json and exits with code 78.
+ * - Its pack names another exit code, and another file or its standard output.
  */
-import type { SandboxOutcome, SandboxStep } from "@antiphon/contracts";
+import type { PackAsks, SandboxOutcome, SandboxStep } from "@antiphon/contracts";
 import type { Change } from "../ports.ts";
 
 export const QUESTION_FILE = "/tmp/antiphon-question";
@@ -39,7 +40,29 @@ export function questionLeft(outcome: SandboxOutcome, { files }: Change): string
     return null;
   const content = files.find(({ path }) => path === LEFT_FILE)?.content;
   if (content === undefined || content.length > LEFT_BYTES) return null;
-  const { question, choices } = objectIn(content.toString("utf8"));
+  return told(objectIn(content.toString("utf8")));
+}
+
+/** The question of an agent whose pack has a way of its own to ask; null: it did not ask. */
+export function ownQuestion(
+  asks: PackAsks | undefined,
+  outcome: SandboxOutcome,
+  { files }: Change,
+): string | null {
+  // A check may end with the same code.
+  const step = outcome.steps.find(
+    ({ id, exitCode }) => id.startsWith("work-") && exitCode === asks?.exit_code,
+  );
+  if (asks === undefined || step === undefined || outcome.outcome !== "completed") return null;
+  if (asks.file === undefined) return plainQuestion(step.stdout.tail.slice(-MAX_CHARS));
+  const content = files.find(({ path }) => path === asks.file)?.content;
+  if (content === undefined || content.length > LEFT_BYTES) return null;
+  const text = content.toString("utf8");
+  return told(objectIn(text)) ?? plainQuestion(text);
+}
+
+/** Null: the object holds no question. */
+function told({ question, choices }: Readonly<Record<string, unknown>>): string | null {
   if (typeof question !== "string") return null;
   const among = Array.isArray(choices) ? choices.filter((one) => typeof one === "string") : [];
   return plainQuestion(among.length === 0 ? question : `${question} [${among.join(" | ")}]`);

@@ -23,6 +23,7 @@ import {
 } from "@antiphon/git";
 import type { Blobs } from "@antiphon/runtime";
 import type { Candidate, SetupOf } from "../ports.ts";
+import { Remembered } from "../repositories/remembered.ts";
 
 export interface EnvironmentSources {
   listing(repo: RepoRef, commit: string): Promise<CommitFiles>;
@@ -51,7 +52,7 @@ const NAMED_FILES = 64;
 export class EnvironmentSpecs {
   readonly #sources: EnvironmentSources;
   readonly #files: Blobs;
-  readonly #known = new Map<string, Promise<Decision>>();
+  readonly #known = new Remembered<Decision>(REMEMBERED);
 
   constructor(sources: EnvironmentSources, files: Blobs) {
     this.#sources = sources;
@@ -96,17 +97,10 @@ export class EnvironmentSpecs {
 
   #decided(setup: SetupOf, commit: string): Promise<Decision> {
     const key = JSON.stringify([setup.repo.path, setup.base, commit, setup.named ?? null]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const deciding = (async () => {
+    return this.#known.get(key, async () => {
       const files = await this.#sources.listing(setup.repo, commit);
       return this.#decide(files, setup, await this.#project(setup));
-    })();
-    this.#known.set(key, deciding);
-    deciding.catch(() => this.#known.delete(key));
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > REMEMBERED && oldest.done !== true) this.#known.delete(oldest.value);
-    return deciding;
+    });
   }
 
   /** No task can choose the setup of the next one, so the base's own file counts. */

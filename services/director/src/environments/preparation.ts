@@ -3,6 +3,7 @@
  * fails is not an attempt. What was prepared once is remembered here for a while: a sandbox-runner that has lost it
  * prepares it again by itself.
  */
+import { LRUCache } from "lru-cache";
 import {
   AntiphonError,
   isErrorCode,
@@ -29,7 +30,7 @@ const REMEMBERED_MS = 600_000;
 
 export class EnvironmentPreparation {
   readonly #sandbox: SandboxClient;
-  readonly #ready = new Map<string, number>();
+  readonly #ready = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
   constructor(sandbox: SandboxClient) {
     this.#sandbox = sandbox;
@@ -39,7 +40,7 @@ export class EnvironmentPreparation {
   async prepare(order: PreparationOrder, signal: AbortSignal): Promise<void> {
     const { run, task, epoch, image, spec, again } = order;
     const key = sha256Hex(JSON.stringify([image, spec]));
-    if (performance.now() - (this.#ready.get(key) ?? -Infinity) < REMEMBERED_MS) return;
+    if (this.#ready.has(key)) return;
     const outcome = await this.#sandbox.run(
       {
         ...{ jobId: `job_${uniqueId()}`, run, task, epoch, purpose: "prepare", image },
@@ -52,10 +53,7 @@ export class EnvironmentPreparation {
       { signal },
     );
     if (outcome.outcome !== "completed") throw failureOf(outcome, signal);
-    this.#ready.delete(key);
-    this.#ready.set(key, performance.now());
-    const oldest = this.#ready.keys().next();
-    if (this.#ready.size > REMEMBERED && oldest.done !== true) this.#ready.delete(oldest.value);
+    this.#ready.set(key, true);
   }
 }
 

@@ -1,10 +1,11 @@
-/** Values that are made once for a key and kept, those that were asked for first leaving first. */
+import { LRUCache } from "lru-cache";
+
+/** Values that are made once for a key and kept, those that were not asked for the longest leaving first. */
 export class Remembered<T> {
-  readonly #known = new Map<string, Promise<T>>();
-  readonly #most: number;
+  readonly #known: LRUCache<string, Promise<T>>;
 
   constructor(most: number) {
-    this.#most = most;
+    this.#known = new LRUCache({ max: most });
   }
 
   /** Makes the value once, and again only if making it failed. */
@@ -14,8 +15,6 @@ export class Remembered<T> {
     const making = make();
     this.#known.set(key, making);
     making.catch(() => this.#known.delete(key));
-    const oldest = this.#known.keys().next();
-    if (this.#known.size > this.#most && oldest.done !== true) this.#known.delete(oldest.value);
     return making;
   }
 }

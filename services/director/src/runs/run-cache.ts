@@ -13,6 +13,7 @@
  *
  * No decision depends on `at` of a record this process appended: that time is its own clock's.
  */
+import { LRUCache } from "lru-cache";
 import type { Journal } from "@antiphon/runtime";
 import { WORDS_FROM_OUTSIDE, type StoredRecord } from "@antiphon/contracts";
 import { openRun, replay, type RunPolicy } from "@antiphon/run";
@@ -24,7 +25,7 @@ const MAX_RUNS = 5_000;
 export class RunCache {
   readonly #journal: Journal;
   readonly #defaults: RunPolicy;
-  readonly #runs = new Map<string, CachedRun>();
+  readonly #runs = new LRUCache<string, CachedRun>({ max: MAX_RUNS });
 
   constructor(journal: Journal, defaults: RunPolicy) {
     this.#journal = journal;
@@ -109,11 +110,8 @@ export class RunCache {
   }
 
   #keep(runId: string, run: CachedRun): CachedRun {
-    this.#runs.delete(runId);
     if (run.snapshot.status === "active") this.#runs.set(runId, run);
-    if (this.#runs.size <= MAX_RUNS) return run; // The oldest key is slow to find behind many deleted ones.
-    const oldest = this.#runs.keys().next();
-    if (oldest.done !== true) this.#runs.delete(oldest.value);
+    else this.#runs.delete(runId);
     return run;
   }
 }

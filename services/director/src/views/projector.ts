@@ -13,6 +13,7 @@
  *     journal, no older state replaces a newer one; and a delivery waits for projections only while `MAX_WAITING` runs
  *     are queued, and then for one batch.
  */
+import { LRUCache } from "lru-cache";
 import { isDeepStrictEqual } from "node:util";
 import { AntiphonError, keys } from "@antiphon/contracts";
 import { runView, routerContract, taskContract } from "@antiphon/run";
@@ -54,7 +55,7 @@ export class Projector {
   readonly #load: (runId: string) => Promise<CachedRun>;
   readonly #log: Logger;
   readonly #clock: Clock;
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new LRUCache<string, Shown>({ max: MAX_SHOWN });
   readonly #waiting = new Map<string, CachedRun>();
   #writing: Promise<void> | null = null;
   #batch: Promise<unknown> = Promise.resolve();
@@ -163,7 +164,7 @@ export class Projector {
     const shown = this.#shown.get(run.runId) ?? { seq: 0, documents: new Map() };
     if (run.lastSeq < shown.seq) return;
     shown.seq = run.lastSeq;
-    this.#remember(run.runId, shown);
+    this.#shown.set(run.runId, shown);
     try {
       const [view, ...contracts] = this.#shapes(now);
       const stood = await Promise.all(contracts.map((shape) => putChanged(shown, shape)));
@@ -176,14 +177,6 @@ export class Projector {
       this.#log.warn({ err: error, run: run.runId }, "projection not written; the journal has it");
     }
     if (run.closed !== null) shown.documents.clear(); // A closed run changes no more.
-  }
-
-  #remember(runId: string, shown: Shown): void {
-    this.#shown.delete(runId);
-    this.#shown.set(runId, shown);
-    if (this.#shown.size <= MAX_SHOWN) return; // The oldest key is slow to find behind many deleted ones.
-    const oldest = this.#shown.keys().next();
-    if (oldest.done !== true) this.#shown.delete(oldest.value);
   }
 }
 

@@ -23,8 +23,9 @@ export async function modelsReply(
   if (host === undefined)
     throw new AntiphonError("ANT_EGRESS_HOST", `${name} is no model host of this deployment`);
   const upstream = new Upstream(
-    resolverOf(settings.overrides, namedUpstreams(settings)),
+    resolverOf(settings, namedUpstreams(settings)),
     settings.upstreamCa,
+    settings.proxy,
   );
   try {
     return { ...reply, trial: await tryHost(name, host, settings, upstream) };

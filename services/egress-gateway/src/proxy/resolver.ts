@@ -5,8 +5,11 @@
  * Promises:
  *   egress-gateway/E3 Because a host is refused when any of its addresses is not public, and the connection goes to the
  *     checked address without a second lookup, no DNS answer can lead a sandbox into a private network.
+ *
+ * A deployment that gives names to its upstream proxy (`by_name`) leaves the check of addresses to that proxy.
  */
 import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
 import { isPublicAddress } from "./ip-address.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { EgressSettings } from "../config.ts";
@@ -16,18 +19,26 @@ const RESOLVE_MS = 5_000;
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
+  /** Reached through the upstream proxy. Default: false. */
+  readonly isProxied?: boolean;
 }
 
 export type Resolve = (host: string, port: number) => Promise<Endpoint>;
 
-/** @param named `host:port` of upstreams that the deployment itself names: their addresses may be private */
+/**
+ * What the deployment itself names is reached directly, everything else through its proxy, if it has one. A proxy that is
+ * given names resolves them, and then the proxy decides about addresses.
+ * @param named `host:port` of upstreams that the deployment itself names: their addresses may be private
+ */
 export function resolverOf(
-  overrides: EgressSettings["overrides"],
+  { overrides, proxy }: Pick<EgressSettings, "overrides" | "proxy">,
   named: ReadonlySet<string> = new Set(),
 ): Resolve {
   return async (host, port) => {
     const fixed = overrides.get(`${host}:${port}`);
     if (fixed !== undefined) return fixed;
+    const isProxied = proxy !== null && !named.has(`${host}:${port}`);
+    if (isProxied && proxy.byName && isIP(host) === 0) return { address: host, port, isProxied };
     const answers = await resolved(host);
     const isNamed = named.has(`${host}:${port}`);
     const local = isNamed ? undefined : answers.find((address) => !isPublicAddress(address));
@@ -38,7 +49,7 @@ export function resolverOf(
         "host:private",
         `${host} resolves to an address that is not public`,
       ); // egress-gateway/E3
-    return { address: first, port }; // egress-gateway/E3
+    return { address: first, port, isProxied }; // egress-gateway/E3
   };
 }
 

@@ -29,7 +29,7 @@ import { decisionOf, EgressRefusal } from "../policy/refusal.ts";
 import { exchange, refusalBody, type ExchangePorts } from "./exchange.ts";
 import type { SandboxAuthority } from "../tls/authority.ts";
 import { firstLine, firstBytes } from "./first-bytes.ts";
-import { passThrough, type Passed } from "./tunnel.ts";
+import { passThrough, type Dial, type Passed } from "./tunnel.ts";
 import type { Resolve } from "./resolver.ts";
 
 export interface ListenerOptions {
@@ -38,6 +38,8 @@ export interface ListenerOptions {
   readonly ports: ExchangePorts;
   readonly authority: SandboxAuthority;
   readonly resolve: Resolve;
+  /** The way through the upstream proxy. Default: there is none. */
+  readonly dial?: Dial | null;
   /** Called when the control connection ended or never came. */
   readonly onAbandoned: () => void;
 }
@@ -194,13 +196,10 @@ export class SandboxListener {
         throw new EgressRefusal("ANT_EGRESS_MISMATCH", "tunnel:hidden", "the name is encrypted"); // egress-gateway/E5
       ports.quota.request();
       tunneled = { up: 0, down: 0 };
-      await passThrough(
-        socket,
-        await resolve(to.host, to.port),
-        tunneled,
-        ports.quota,
-        this.#deadlines.idleMs,
-      );
+      await passThrough(socket, await resolve(to.host, to.port), tunneled, ports.quota, {
+        idleMs: this.#deadlines.idleMs,
+        dial: this.#options.dial ?? null,
+      });
       ports.log(tunnelEntry(to, startedAt, ports.now(), null, tunneled));
     } catch (error) {
       const fault = error instanceof EgressRefusal ? error : malformed("tunnel:broken", String(error));

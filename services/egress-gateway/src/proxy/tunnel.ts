@@ -11,13 +11,16 @@ export interface Passed {
   down: number;
 }
 
+/** How a tunnel reaches its end: through the upstream proxy, if the end is reached so. */
+export type Dial = (to: Endpoint) => Promise<Socket>;
+
 /** Ends when either side ends. Throws when the upstream cannot be reached, at the quota, and after `idleMs` without a byte. */
 export async function passThrough(
   inside: Socket,
   to: Endpoint,
   passed: Passed,
   quota: Quota,
-  idleMs: number,
+  { idleMs, dial }: { readonly idleMs: number; readonly dial: Dial | null },
 ): Promise<void> {
   const counting = (way: "up" | "down"): Transform =>
     new Transform({
@@ -31,13 +34,26 @@ export async function passThrough(
         }
       },
     });
-  const outside = await connected(inside, to, idleMs);
+  const outside =
+    to.isProxied === true && dial !== null
+      ? await dialed(inside, await dial(to), idleMs)
+      : await connected(inside, to, idleMs);
   const ways = [pipeline(inside, counting("up"), outside), pipeline(outside, counting("down"), inside)];
   const ends = await Promise.allSettled(ways);
   outside.destroy();
   inside.destroy();
   const refused = ends.find((end) => end.status === "rejected" && end.reason instanceof EgressRefusal);
   if (refused?.status === "rejected") throw refused.reason;
+}
+
+/** The connection stands already. */
+async function dialed(inside: Socket, outside: Socket, idleMs: number): Promise<Socket> {
+  inside.setTimeout(0);
+  const silent = new EgressRefusal("ANT_EGRESS_TIMEOUT", "tunnel:idle", `no byte passed for ${idleMs} ms`);
+  outside.setTimeout(idleMs, () => outside.destroy(silent));
+  if (!inside.destroyed) return outside;
+  outside.destroy();
+  throw new EgressRefusal("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection");
 }
 
 /** Every byte of the tunnel passes over this connection, so its idle timeout covers `inside` too. */

@@ -17,6 +17,7 @@ import type { Headers } from "./headers.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { Target } from "../policy/target.ts";
 import type { Resolve } from "./resolver.ts";
+import { proxiedHttpAgent, proxiedHttpsAgent, type UpstreamProxy } from "./upstream-proxy.ts";
 
 const MAX_ANSWER_HEADER_BYTES = 64 * 1024;
 
@@ -36,17 +37,18 @@ export class Upstream {
   readonly #resolve: Resolve;
   readonly #http = new HttpAgent({ keepAlive: true, maxFreeSockets: 16, timeout: limits.egressIdleMs });
   readonly #https: HttpsAgent;
+  /** Null: there is no upstream proxy. */
+  readonly #proxied: { readonly http: HttpAgent; readonly https: HttpsAgent } | null;
 
-  constructor(resolve: Resolve, ca: readonly string[]) {
+  constructor(resolve: Resolve, ca: readonly string[], proxy: UpstreamProxy | null = null) {
     this.#resolve = resolve;
-    this.#https = new HttpsAgent({
-      keepAlive: true,
-      maxFreeSockets: 16,
-      timeout: limits.egressIdleMs,
-      ca: [...ca],
-      rejectUnauthorized: true,
-      minVersion: "TLSv1.2",
-    });
+    const kept = { keepAlive: true, maxFreeSockets: 16, timeout: limits.egressIdleMs };
+    const checked = { ...kept, rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
+    this.#https = new HttpsAgent({ ...checked, ca: [...ca] });
+    this.#proxied =
+      proxy === null
+        ? null
+        : { http: proxiedHttpAgent(proxy, ca, kept), https: proxiedHttpsAgent(proxy, ca, checked) };
   }
 
   /** Resolves with the answer's head; the body follows as a stream. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
@@ -54,7 +56,7 @@ export class Upstream {
     const streamed = body === null || Buffer.isBuffer(body) ? null : body;
     // The body may fail at any moment, also before the address is known. An error without a listener ends the process.
     streamed?.on("error", () => undefined);
-    const { address, port } = await this.#resolve(target.host, target.port);
+    const { address, port, isProxied = false } = await this.#resolve(target.host, target.port);
     signal.throwIfAborted();
     if (streamed?.errored) throw streamed.errored;
     const isTls = target.scheme === "https";
@@ -66,7 +68,7 @@ export class Upstream {
       path: target.query === null ? target.path : `${target.path}?${target.query}`,
       headers: { ...headers, host: standard ? target.host : `${target.host}:${target.port}` },
       setHost: false,
-      agent: isTls ? this.#https : this.#http,
+      agent: this.#agentFor(isTls, isProxied),
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       insecureHTTPParser: false,
       signal,
@@ -94,9 +96,15 @@ export class Upstream {
     });
   }
 
+  #agentFor(isTls: boolean, isProxied: boolean): HttpAgent {
+    const { http, https } =
+      isProxied && this.#proxied !== null ? this.#proxied : { http: this.#http, https: this.#https };
+    return isTls ? https : http;
+  }
+
   close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
+    for (const agent of [this.#http, this.#https, this.#proxied?.http, this.#proxied?.https])
+      agent?.destroy();
   }
 }
 

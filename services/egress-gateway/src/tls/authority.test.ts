@@ -17,7 +17,7 @@ describe("a sandbox's authority", () => {
 describe("a resolver", () => {
   it("egress-gateway/E3: refuses a name whose address is not public", async () => {
     expect(isPublicAddress("127.0.0.1")).toBe(false);
-    await expect(resolverOf(new Map())("localhost", 443)).rejects.toMatchObject({
+    await expect(resolverOf({ overrides: new Map(), proxy: null })("localhost", 443)).rejects.toMatchObject({
       code: "ANT_EGRESS_ADDRESS",
     });
   });

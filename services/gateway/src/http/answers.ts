@@ -69,6 +69,15 @@ const SESSIONS = {
     "`config`: of a session that was opened with a repository",
   ),
   SessionView: object(SESSION_VIEW, { reason: TEXT }),
+  SessionLine: object({
+    sessionId: TEXT,
+    repo: TEXT,
+    openedAt: TIME,
+    status: TEXT,
+    commands: COUNT,
+    waiting: { ...COUNT, description: "Requests for approval that wait for a person" },
+  }),
+  SessionPage: object({ sessions: list(named("SessionLine")), ...NEXT }),
   SessionCommand: object(
     { commandId: TEXT, state: oneOf("accepted", "rejected", "succeeded", "failed") },
     { message: TEXT, code: TEXT, remedy: TEXT },

@@ -1,6 +1,7 @@
 // Limits what one caller may ask of a gateway with a token in a minute, and how often one address may guess a token. Each gateway
 // counts by itself. Pure.
 import { AntiphonError, limits } from "@antiphon/contracts";
+import { LRUCache } from "lru-cache";
 import { CallWindow } from "./call-window.ts";
 
 const WINDOW_MS = 60_000;
@@ -33,14 +34,11 @@ export class CallerRates {
 
 /** The windows of the callers that were heard of last. */
 class Windows {
-  readonly #windows = new Map<string, CallWindow>();
+  readonly #windows = new LRUCache<string, CallWindow>({ max: limits.rateWindows });
 
   of(name: string): CallWindow {
     const window = this.#windows.get(name) ?? new CallWindow(WINDOW_MS);
-    this.#windows.delete(name);
     this.#windows.set(name, window);
-    const oldest = this.#windows.keys().next();
-    if (this.#windows.size > limits.rateWindows && oldest.done !== true) this.#windows.delete(oldest.value);
     return window;
   }
 }

@@ -46,6 +46,7 @@ describe("the OpenAPI description", () => {
       get?.parameters.some(({ name }) => name === "cursor"),
     );
     expect(lists.map(([path]) => path)).toEqual([
+      "/sessions",
       "/sessions/{id}/events",
       "/sessions/{id}/approvals",
       "/runs",

@@ -14,7 +14,7 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-type ListName = "runs" | "dead-letters" | "evidence" | "approvals" | "events" | "records";
+type ListName = "runs" | "sessions" | "dead-letters" | "evidence" | "approvals" | "events" | "records";
 
 const MOST = 1_000;
 const CURSOR_CHARS = 2_000;

@@ -58,6 +58,9 @@ export const ROUTES: readonly Route[] = [
     "SessionRequest",
     { bodiless: true },
   ),
+  route("get", "/sessions", "The sessions of repositories, the newest first", 200, "SessionPage", null, {
+    paged: true,
+  }),
   route(
     "get",
     "/sessions/{id}",

@@ -58,6 +58,14 @@ function addSessions(server: FastifyInstance, { backend, gateway, sessions, stre
     const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
     return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
   });
+  server.get<Paged>(SESSIONS_PATH, async (request, reply) => {
+    const below = numberAfter("sessions", request.query) ?? Number.MAX_SAFE_INTEGER;
+    const { sessions: lines, next } = await gateway.sessions.list(limitOf(request.query, 20), below);
+    return {
+      sessions: lines,
+      ...nextOf(request, reply, next === null ? null : cursorText("sessions", next)),
+    };
+  });
   server.get<Params<"id">>("/sessions/:id", (request) => gateway.sessions.view(ownSession(request)));
   server.post<Params<"id">>("/sessions/:id/commands", async (request, reply) => {
     const events = await gateway.sessions.command(ownSession(request), request.body, request.principal);

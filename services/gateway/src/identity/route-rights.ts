@@ -7,6 +7,7 @@ const ANY_WORD: readonly Right[] = ["submit", "decide"];
 export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   // A session reads and writes as its owner, so everybody may open one.
   "POST /sessions": ["read"],
+  "GET /sessions": ["read"],
   "GET /sessions/:id": ["read"],
   "POST /sessions/:id/commands": ["submit"],
   "GET /sessions/:id/events": ["read"],

@@ -4,6 +4,7 @@
 // A forbidden request is refused before anything is stored, with profile, rule and value. Calls count per authenticated
 // principal, over all routes and sessions together. Memory is bounded: the windows of the least recent callers are
 // dropped.
+import { LRUCache } from "lru-cache";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {
   Intent,
@@ -57,7 +58,7 @@ type WindowName = keyof typeof WINDOWS;
 export class PolicyGuard {
   readonly #parts: PolicyParts;
   /** Keyed by principal and the owner of the limit; the most recently used is last. */
-  readonly #windows = new Map<string, Record<WindowName, CallWindow>>();
+  readonly #windows = new LRUCache<string, Record<WindowName, CallWindow>>({ max: limits.rateWindows });
 
   constructor(parts: PolicyParts) {
     this.#parts = parts;
@@ -151,10 +152,7 @@ export class PolicyGuard {
       burst: new CallWindow(WINDOWS.burst),
       callsPerMinute: new CallWindow(WINDOWS.callsPerMinute),
     };
-    this.#windows.delete(key);
     this.#windows.set(key, window);
-    const oldest = this.#windows.keys().next();
-    if (this.#windows.size > limits.rateWindows && oldest.done !== true) this.#windows.delete(oldest.value);
     return window;
   }
 

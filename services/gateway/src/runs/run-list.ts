@@ -1,6 +1,7 @@
 // Lists runs, page by page, the newest first; the archived ones follow. Only the runs of the page are read. A closed run
 // never changes, so its line is cached; the cache is bounded and drops the oldest line. A run that cannot be read is
 // listed with its error code and does not affect the others.
+import { LRUCache } from "lru-cache";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { corruptSummary, runSummary } from "./run-summary.ts";
 import type { RunSummary } from "./run-summary.ts";
@@ -17,7 +18,7 @@ export interface ListedRuns {
 
 export class RunList {
   readonly #backend: Backend;
-  readonly #over = new Map<string, RunSummary>();
+  readonly #over = new LRUCache<string, RunSummary>({ max: limits.openRuns });
 
   constructor(backend: Backend) {
     this.#backend = backend;
@@ -43,7 +44,7 @@ export class RunList {
     const records = await this.#read(runId);
     if (records instanceof AntiphonError) return corruptSummary(runId, records);
     const summary = runSummary(records);
-    if (summary !== null && summary.endedAt !== null) this.#keep(runId, summary);
+    if (summary !== null && summary.endedAt !== null) this.#over.set(runId, summary);
     return summary;
   }
 
@@ -55,11 +56,5 @@ export class RunList {
       if (error.code !== "ANT_JOURNAL_CORRUPT") throw thrown;
       return error;
     }
-  }
-
-  #keep(runId: string, summary: RunSummary): void {
-    const [oldest] = this.#over.keys();
-    if (this.#over.size >= limits.openRuns && oldest !== undefined) this.#over.delete(oldest);
-    this.#over.set(runId, summary);
   }
 }

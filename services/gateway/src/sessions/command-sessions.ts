@@ -25,6 +25,7 @@ import { profilesFor } from "../policy/policy-choice.ts";
 import { eventsFor, isDecided } from "./session-log.ts";
 import { firstPlan } from "./session-plan.ts";
 import type { OpenRequest, SessionApprovals } from "./session-approvals.ts";
+import type { OpenedSession, SessionIndex } from "./session-index.ts";
 import { sessionView, type SessionView } from "./session-view.ts";
 import type { SessionRegister, SessionStore } from "./session-register.ts";
 import type { SessionWork } from "./session-work.ts";
@@ -38,10 +39,25 @@ interface Parts {
   readonly store: Pick<SessionStore, "write" | "follow">;
   readonly register: SessionRegister;
   readonly work: SessionWork;
+  readonly index: SessionIndex;
   readonly approvals: SessionApprovals;
   readonly guard: PolicyGuard;
   readonly backend: Pick<Backend, "inspect">;
   now(): number;
+}
+
+/** Sessions that a list reads at the same time. */
+const READ_AT_ONCE = 16;
+
+/** One line of the list of sessions. */
+export interface SessionLine {
+  readonly sessionId: string;
+  readonly repo: string;
+  readonly openedAt: string;
+  readonly status: string;
+  readonly commands: number;
+  /** Requests for approval that wait for a person. */
+  readonly waiting: number;
 }
 
 export class CommandSessions {
@@ -172,6 +188,31 @@ export class CommandSessions {
     const found = entries.find(({ artifact }) => artifact?.name === name)?.artifact;
     if (found !== undefined) return found;
     throw new AntiphonError("ANT_BLOB_MISSING", `the session has no artifact ${name.slice(0, 80)}`);
+  }
+
+  /** The sessions opened before the one at `below`, the newest first; `next`: where the following page begins. */
+  async list(limit: number, below: number): Promise<{ sessions: SessionLine[]; next: number | null }> {
+    const { sessions, more } = await this.#parts.index.page(limit, below);
+    const lines: SessionLine[] = [];
+    for (let at = 0; at < sessions.length; at += READ_AT_ONCE) {
+      const some = await Promise.all(sessions.slice(at, at + READ_AT_ONCE).map((one) => this.#line(one)));
+      lines.push(...some.filter((line) => line !== null));
+    }
+    return { sessions: lines, next: more ? (sessions.at(-1)?.seq ?? null) : null };
+  }
+
+  /** Null: the session was dropped meanwhile. */
+  async #line({ sessionId, at }: OpenedSession): Promise<SessionLine | null> {
+    try {
+      const { config, entries } = await this.#parts.register.read(sessionId);
+      const { status, commands } = sessionView(entries.map(({ event }) => event));
+      const { length: waiting } = await this.#parts.approvals.open(sessionId);
+      const openedAt = at.toISOString();
+      return { sessionId, repo: config.repo.path, openedAt, status, commands: commands.length, waiting };
+    } catch (error) {
+      if (AntiphonError.from(error).code !== "ANT_SESSION_NOT_FOUND") throw error;
+      return null;
+    }
   }
 
   /** Requests for approval that wait for a person. */

@@ -8,6 +8,7 @@ import type { SessionAdapters } from "./adapter-settings.ts";
 import { CommandExecutor } from "./command-executor.ts";
 import { CommandSessions } from "./command-sessions.ts";
 import { SessionApprovals } from "./session-approvals.ts";
+import { SessionIndex } from "./session-index.ts";
 import { SessionRegister, type SessionStore } from "./session-register.ts";
 import { SessionWork } from "./session-work.ts";
 
@@ -29,5 +30,7 @@ export function openSessions(parts: SessionParts): CommandSessions {
   const executor = new CommandExecutor(parts);
   const onFault: SessionParts["onFault"] = (error, sessionId) => parts.onFault(error, sessionId);
   const work = new SessionWork({ register, claims, executor, onFault });
-  return new CommandSessions({ ...parts, now, register, work, approvals: new SessionApprovals(register) });
+  const index = new SessionIndex((from) => store.opened(from), now);
+  const approvals = new SessionApprovals(register);
+  return new CommandSessions({ ...parts, now, register, work, index, approvals });
 }

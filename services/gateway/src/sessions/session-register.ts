@@ -10,6 +10,7 @@ import type {
   SessionEvent,
 } from "@antiphon/contracts";
 import type { Said } from "./said.ts";
+import type { ReadOpened } from "./session-index.ts";
 
 export interface SessionLog {
   readonly config: SessionConfig;
@@ -22,6 +23,7 @@ export interface SessionStore {
   read(sessionId: string): Promise<SessionLog | null>;
   /** The entries of this register and later, as they are written; at least 1. */
   follow(sessionId: string, from: number, signal: AbortSignal): AsyncIterable<SessionEntry>;
+  readonly opened: ReadOpened;
   /** Turns at carrying out a command, oldest first. `command`: a token made from its id. */
   claims(sessionId: string, command: string): Promise<readonly SessionClaim[]>;
   /** False: turn `n` is taken. */

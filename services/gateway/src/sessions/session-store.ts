@@ -22,6 +22,8 @@ import { within } from "../http/deadline.ts";
 
 const STREAM = "ANT_SESSIONS";
 const DEADLINE_MS = 2_500;
+/** Configurations that the list of sessions reads at once. */
+const OPENED = 512;
 /** Registers that a follower reads at once. */
 const PAGE = 32;
 
@@ -46,6 +48,15 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
         { subject: subjects.sessionAll(sessionId), readFrom, sequenceOf },
         { fromSeq: from, signal },
       );
+    },
+    async opened(fromSeq) {
+      const query = { filter: subjects.sessionsOpened, seq: fromSeq, batch: OPENED };
+      const { messages } = await within(DEADLINE_MS, bus.reader.next(STREAM, query));
+      return messages.map(({ subject, seq, at }) => ({
+        sessionId: subject.split(".").at(-2) ?? "",
+        seq,
+        at,
+      }));
     },
     claim: (sessionId, command, n, claim) =>
       writeOnce(bus, subjects.sessionClaim(sessionId, command, n), "SessionClaim.v1", claim),

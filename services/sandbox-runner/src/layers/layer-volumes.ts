@@ -7,7 +7,7 @@
  * a layer without a seal does not exist. A volume that no seal names is a fill under way or what is left of one.
  */
 import type { LayerFacts, LayerKind, LayerName } from "./layer-store.ts";
-import type { OwnerState } from "../reaper/reap-plan.ts";
+import type { OwnerState } from "@antiphon/runtime";
 
 const PREFIX = "antiphon-layer-";
 const LABELS = {

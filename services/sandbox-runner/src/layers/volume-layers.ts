@@ -21,7 +21,7 @@ import type { LowerVolume, Sandbox, WorkspaceSource } from "../ports.ts";
 import type { ChooseUid } from "../providers/docker/uid-leases.ts";
 import type { UidPart } from "../providers/sandbox-uids.ts";
 import { isPlainPath, UNPACKED } from "../providers/workspace-mounts.ts";
-import { ownerState } from "../reaper/owner.ts";
+import { ownerState } from "@antiphon/runtime";
 import { LayerBounds } from "./layer-bounds.ts";
 import type { LayerFacts, LayerName, LayerStore, Layers } from "./layer-store.ts";
 import {
@@ -55,7 +55,7 @@ type TarSource = () => AsyncIterable<Buffer>;
 export interface VolumeLayersOptions {
   readonly engine: Engine;
   readonly instance: string;
-  /** See reaper/owner.ts. */
+  /** See ownLabel of the runtime. */
   readonly owner: string;
   readonly newName: () => string;
   /** The most layers that are asked for at one time. Where each can be read is held in memory, with the index of its tree. */

@@ -5,7 +5,7 @@ import { LABELS } from "./reap-plan.ts";
 export interface RunnerIdentity {
   readonly instance: string;
   readonly node: string;
-  /** See reaper/owner.ts. */
+  /** See ownLabel of the runtime. */
   readonly owner: string;
 }
 

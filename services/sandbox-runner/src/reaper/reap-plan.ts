@@ -8,6 +8,8 @@
  * leaves that died between create and start, where its owner cannot be checked. A container without readable labels is
  * judged by its age alone.
  */
+import type { OwnerState } from "@antiphon/runtime";
+
 export const LABELS = {
   instance: "antiphon.instance",
   node: "antiphon.node",
@@ -29,8 +31,6 @@ export interface Suspect {
   readonly isRunning: boolean;
   readonly labels: Readonly<Record<string, string>>;
 }
-
-export type OwnerState = "alive" | "gone" | "unknown";
 
 export interface ReapFacts {
   readonly nowMs: number;

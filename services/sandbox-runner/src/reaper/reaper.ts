@@ -11,7 +11,7 @@
  *   sandbox-runner/S4 Because a runner can die or lose track at any moment, every container of its instance is removed
  *     once its deadline has passed, its owner is gone or does not hold it, or its attempt is over; no other is touched.
  */
-import { ownerState } from "./owner.ts";
+import { ownerState } from "@antiphon/runtime";
 import type { Engine, ListedContainer } from "../providers/docker/docker-engine.ts";
 import {
   REAP_INTERVAL_MS,

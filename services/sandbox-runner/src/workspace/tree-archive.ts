@@ -21,6 +21,7 @@ import {
   type FileHandle,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { LRUCache } from "lru-cache";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Baseline, BaselineEntry } from "./collected.ts";
 import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
@@ -60,7 +61,7 @@ export class TreeArchive {
   readonly #source: TreeSource;
   readonly #maxBytes: number;
   readonly #coming = new Map<string, Promise<Tree>>();
-  readonly #recent = new Map<string, Tree>();
+  readonly #recent = new LRUCache<string, Tree>({ max: INDEXES_IN_MEMORY });
 
   constructor(directory: string, source: TreeSource, maxBytes: number) {
     this.#directory = directory;
@@ -83,10 +84,7 @@ export class TreeArchive {
   }
 
   #keep(name: string, tree: Tree): Tree {
-    this.#recent.delete(name);
     this.#recent.set(name, tree);
-    const [oldest] = this.#recent.keys();
-    if (this.#recent.size > INDEXES_IN_MEMORY && oldest !== undefined) this.#recent.delete(oldest);
     return tree;
   }
 

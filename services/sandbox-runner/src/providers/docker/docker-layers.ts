@@ -21,7 +21,7 @@ const TOOL_BYTES = 16 * 1024;
 export interface DockerLayersOptions {
   readonly engine: Engine;
   readonly instance: string;
-  /** See reaper/owner.ts. */
+  /** See ownLabel of the runtime. */
   readonly owner: string;
   /** The limits and labels of the containers that unpack layers. */
   readonly order: () => Pick<SandboxOrder, "limits" | "labels">;

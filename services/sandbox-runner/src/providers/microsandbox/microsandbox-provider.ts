@@ -16,7 +16,7 @@ import { createWords, execWords, labelOf, machineDifferences } from "./microsand
 import { guestProgram } from "../../supervisor/guest.ts";
 import type { Enforced, ImageFacts, ProviderHost, SandboxOrder, SandboxProvider } from "../../ports.ts";
 import { guestLine } from "../../conversation/guest-line.ts";
-import { ownerState } from "../../reaper/owner.ts";
+import { ownerState } from "@antiphon/runtime";
 import { processLine } from "../../conversation/process-line.ts";
 import { SupervisedSandbox } from "../../conversation/supervised-sandbox.ts";
 

@@ -1,9 +1,10 @@
 /**
- * The owner of a container, in a form that another process on this machine can check: boot id, PID namespace, process
- * id and the start time of that process. A reused process id has another start time; a reboot changes the boot id.
+ * A process in a form that another one on this machine can check: boot id, PID namespace, process id and the start time of
+ * that process. A reused process id has another start time; a reboot changes the boot id.
  */
 import { readFileSync, readlinkSync } from "node:fs";
-import type { OwnerState } from "./reap-plan.ts";
+
+export type OwnerState = "alive" | "gone" | "unknown";
 
 interface Identity {
   readonly boot: string;
@@ -12,11 +13,12 @@ interface Identity {
   readonly startTicks: string;
 }
 
-export function ownLabel(): string {
-  const { boot, namespace, pid, startTicks } = identityOf(process.pid) ?? {
+/** @param pid of a living process; without one, this process */
+export function ownLabel(of: number = process.pid): string {
+  const { boot, namespace, pid, startTicks } = identityOf(of) ?? {
     boot: "unknown",
     namespace: "unknown",
-    pid: process.pid,
+    pid: of,
     startTicks: "0",
   };
   return [boot, namespace, pid, startTicks].join("/");

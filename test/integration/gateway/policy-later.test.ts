@@ -88,6 +88,18 @@ describe("a policy that became tighter while a change waits", () => {
     });
   });
 
+  it("that asks for approvals meanwhile takes the approval that a gate asked for", async () => {
+    await enforce({});
+    const intent = await post("/intents", intentFor(repo, { land_on: "topic" }));
+    const started = await post(`/intents/${String(intent.body["intentId"])}/run`);
+    const runId = String(started.body["runId"]);
+    await untilDecision(world, runId, "a.txt", { needed: 1, reasons: ["a.txt changes (gate all)"] });
+    await enforce({ requireApprovalForPush: true });
+    const approved = await decide(runId, "approve");
+    expect([approved.status, approved.text]).toEqual([202, approved.text]);
+    expect(await approvals(runId)).toBe(1);
+  });
+
   it("keeps nobody from rejecting", async () => {
     await enforce({});
     const runId = await waitingRun("a.txt");

@@ -227,7 +227,7 @@ const NO_CAPS = because("it counts the commands of a session", ...CAPS);
 const OF_RUN = { ...NO_TICKET, ...NO_CAPS };
 const DECISION: Reasons = {
   ...OF_RUN,
-  ...because("the run asks for the approval that is given", "requireApprovalForPush"),
+  ...because("the approval that is given is what the rule asks for", "requireApprovalForPush"),
   ...because("a decision starts no work", ...WINDOWS),
 };
 const NO_FIELD = "the command has no such field";

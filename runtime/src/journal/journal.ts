@@ -77,6 +77,8 @@ export interface Journal {
   read(runId: string, types?: readonly JournalType[]): Promise<StoredRecord[]>;
   /** The next records of a run from a sequence on, archived or not: all, or of a long run some. Empty: there are none. */
   next(runId: string, fromSeq: number): Promise<readonly StoredRecord[]>;
+  /** All records of a run that are there now, in order; of a long run part by part, so that each part can have a deadline. */
+  parts(runId: string): AsyncIterable<readonly StoredRecord[]>;
   find(type: JournalType, runId: string, taskId: string | null, epoch: number): Promise<StoredRecord | null>;
   /** Past records, then new ones as they are stored, until the signal aborts. */
   tail(runId: string, options: TailOptions): AsyncIterable<StoredRecord>;
@@ -247,6 +249,16 @@ class JetStreamJournal implements Journal {
 
   async next(runId: string, fromSeq: number): Promise<readonly StoredRecord[]> {
     return (await this.history.next(runId, fromSeq, false)).records;
+  }
+
+  async *parts(runId: string): AsyncGenerator<readonly StoredRecord[]> {
+    for (let [from, isLong] = [0, false]; ;) {
+      const { records, goesOn } = await this.history.next(runId, from, isLong);
+      const last = records.at(-1);
+      if (last !== undefined) yield records;
+      if (last === undefined || !goesOn) return;
+      [from, isLong] = [last.seq + 1, true];
+    }
   }
 
   async find(

@@ -72,6 +72,10 @@ export class MemoryJournal implements Journal {
     return Promise.resolve(this.log.filter(wanted));
   }
 
+  async *parts(runId: string): AsyncGenerator<readonly StoredRecord[]> {
+    yield await this.read(runId);
+  }
+
   next(runId: string, fromSeq: number): Promise<StoredRecord[]> {
     return Promise.resolve(this.log.filter((record) => record.runId === runId && record.seq >= fromSeq));
   }

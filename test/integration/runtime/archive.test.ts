@@ -117,6 +117,9 @@ describe("archiving", () => {
     };
     const live = await parts();
     expect(live.flat()).toEqual(before);
+    const read: (readonly StoredRecord[])[] = [];
+    for await (const part of journal.parts(runId)) read.push(part);
+    expect([read.flat(), read.length]).toEqual([before, live.length]);
     expect(live.length, "no part is the whole run").toBeGreaterThan(1);
     const stop = new AbortController();
     const tailed: StoredRecord[] = [];

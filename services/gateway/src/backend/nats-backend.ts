@@ -1,5 +1,5 @@
 // The gateway's backend over the runtime's bus. Every call has a deadline, after which it fails with
-// ANT_NATS_UNREACHABLE.
+// ANT_NATS_UNREACHABLE; a long run is read part by part, each with that deadline.
 import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
 import type {
   DirectorKey,
@@ -13,6 +13,7 @@ import type {
   RepoInspectRequest,
   RunContractReply,
   RunRestoreReply,
+  StoredRecord,
 } from "@antiphon/contracts";
 import {
   callRpc,
@@ -78,7 +79,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       const signal = AbortSignal.timeout(DEADLINE_MS);
       return journal.append(record, traceparent === undefined ? { signal } : { signal, traceparent });
     },
-    read: (runId) => soon(journal.read(runId)),
+    read: (runId) => joined(journal.parts(runId), soon),
     next: (runId, fromSeq) => soon(journal.next(runId, fromSeq)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
@@ -197,4 +198,16 @@ async function models(bus: Bus, request: ModelsRequest): Promise<Extract<ModelsR
 function output({ text, epoch }: LogLine, subject: string): LiveOutput {
   const [, , , , task = "-", stream = ""] = subject.split(".");
   return { taskId: task === "-" ? null : task.toUpperCase(), stream, epoch, text };
+}
+
+/** All records of the parts; each part has the deadline. */
+async function joined(
+  parts: AsyncIterable<readonly StoredRecord[]>,
+  soon: <T>(work: Promise<T>) => Promise<T>,
+): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  const next = parts[Symbol.asyncIterator]();
+  for (let part = await soon(next.next()); part.done !== true; part = await soon(next.next()))
+    for (const record of part.value) records.push(record);
+  return records;
 }

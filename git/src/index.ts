@@ -14,6 +14,7 @@ export { discoverCheck, otherChecks, type ReadText } from "./inspection/checks.t
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./landing/commit.ts";
 export { commitFiles, type CommitFiles } from "./repository/commit-files.ts";
 export { absentContent } from "./linked/absent-content.ts";
+export { hasAttributes } from "./linked/lfs-paths.ts";
 export { exportLinked, type ExportedLinked } from "./linked/export-linked.ts";
 export { refuseLfsOf } from "./linked/linked-paths.ts";
 export { linkedContent, type Served } from "./linked/linked-content.ts";

@@ -9,6 +9,7 @@ import {
   exportHistory,
   exportLinked,
   exportTree,
+  hasAttributes,
   type CommitFiles,
   type Repo,
 } from "@antiphon/git";
@@ -83,8 +84,12 @@ export class CommitExports {
     const branch = base.ref.startsWith("refs/heads/") ? base.ref : null;
     const key = JSON.stringify([base.repo.path, commit, commits, branch]);
     return this.#histories.get(key, async () => {
-      const sizes = async () => (await this.#base(base.repo, commit)).sizes;
       const opened = await this.#served.open(base.repo, [commit]);
+      // Without attributes nothing is in Git LFS, and the tree need not be stored first.
+      const sizes = async (): Promise<ExportedBase["sizes"]> =>
+        hasAttributes((await this.filesOf(opened, commit)).entries)
+          ? (await this.#base(base.repo, commit)).sizes
+          : new Map();
       const history = await exportHistory(opened, commit, { commits, branch, sizes });
       if (history === null) return null;
       const object = `history-${commit}-${shortDigest(history.tar)}.tar`;

@@ -15,7 +15,7 @@ export async function untilDecision(
   world: World,
   runId: string,
   path: string,
-  asked: VerdictBody["approval"] = undefined,
+  asked?: VerdictBody["approval"],
 ): Promise<string> {
   const reported = reportedBody("T-001", { status: "ok", key: `${runId}.T-001.1` });
   if (reported.kind !== "reported") throw new Error("not a report");

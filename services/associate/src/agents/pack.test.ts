@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { AgentOf } from "@antiphon/contracts";
 import { withoutJunk } from "../attempt/change.ts";
 import type { AgentContext } from "../ports.ts";
 import { dispatchOf } from "../testing/dispatch.fixture.ts";

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import type { AgentOf } from "@antiphon/contracts";
 import { withoutJunk } from "../attempt/change.ts";
 import type { AgentContext } from "../ports.ts";
 import { dispatchOf } from "../testing/dispatch.fixture.ts";
@@ -7,15 +6,8 @@ import { packAgent } from "./pack.ts";
 
 it("leaves exactly the file of its question out of the change, whatever characters its name has", async () => {
   const asks = { exit_code: 9, file: "own/{ask,*}.txt" };
-  const agent = packAgent({
-    kind: "pack",
-    name: "own",
-    argv: ["own"],
-    prompt: "stdin",
-    env: {},
-    junk: [],
-    asks,
-  });
+  const program = { install: [], tools: [], path: [], argv: ["own"], env: {} };
+  const agent = packAgent({ kind: "pack", name: "own", ...program, prompt: "stdin", junk: [], asks });
   const context = { dispatch: dispatchOf(), epoch: 1, previousDiff: null } as unknown as AgentContext;
   const prepared = await agent.prepare(context);
   if (prepared.kind !== "work") throw new Error("it asks");

@@ -1,8 +1,11 @@
 /** Several runs of one task, of which at most one lands. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
@@ -14,14 +17,15 @@ interface Raced {
   runs: {
     runId: string;
     agent: string;
-    summary: { status: string; code: string | null; commit: string | null };
-    cost: { calls: number; attempts: number };
+    summary: { status: string; code: string | null; commit: string | null } | null;
+    cost: { calls: number; attempts: number } | null;
   }[];
 }
 
 let stack: Stack;
 let packs: string;
 const projects: Project[] = [];
+const proxies: Server[] = [];
 
 beforeAll(async () => {
   packs = mkdtempSync(join(tmpdir(), "antiphon-race-"));
@@ -29,6 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
+  for (const proxy of proxies) proxy.close();
   rmSync(packs, { recursive: true, force: true });
   await stack.stop();
 });
@@ -59,15 +64,16 @@ test("the first verified run of a race lands, and the others are canceled and li
   const agents = [pack("slow", `sleep 200; ${FIX}`), pack("wrong", BREAK), pack("quick", FIX)];
   const { code, document } = await stack.json<Raced>(racing(repo, agents, "--attempts", "1"));
   expect(code).toBe(0);
-  expect(document.runs.map(({ agent, summary: { status, code } }) => [agent, status, code])).toEqual([
+  expect(document.runs.map(({ agent, summary }) => [agent, summary?.status, summary?.code])).toEqual([
     ["slow", "canceled", "ANT_RUN_CANCELED"],
-    ["wrong", "failed", "ANT_VERIFY_SELF_FAILED"],
+    // Two Associates work on three runs, so it may be canceled before it fails.
+    ["wrong", expect.stringMatching(/^(failed|canceled)$/), expect.any(String)],
     ["quick", "succeeded", null],
   ]);
-  expect(document.runs.map(({ cost }) => cost.calls)).toEqual([0, 0, 0]);
+  expect(document.runs.map(({ cost }) => cost?.calls)).toEqual([0, 0, 0]);
   const winner = document.runs[2];
   expect(document.winner).toBe(winner?.runId);
-  expect(repo.git("rev-parse", `antiphon/${document.race}`).trim()).toBe(winner?.summary.commit);
+  expect(repo.git("rev-parse", `antiphon/${document.race}`).trim()).toBe(winner?.summary?.commit);
   expect(document.runs.map(({ runId }) => repo.landed(runId).length)).toEqual([0, 0, 1]);
 });
 
@@ -79,6 +85,101 @@ test("a race that nobody wins fails like a run, and says so of each", async () =
   expect(stdout).toMatch(/· run_\w+ +wrong +failed \(ANT_VERIFY_SELF_FAILED\) +no model call/);
   expect(stdout).toMatch(/· run_\w+ +none +failed \(ANT_AGENT_FAILED\) +no model call/);
   expect(stderr).toContain("ANT_AGENT_FAILED");
+});
+
+const ASKS = `case "$ANTIPHON_TASK" in *"use plus"*) ${FIX} ;; *) echo "Which operator?" >"$ANTIPHON_QUESTION_FILE" ;; esac`;
+
+test("a run of a race that waits for an answer is still watched, and wins when it lands", async () => {
+  const repo = project();
+  const raced = stack.json<Raced>(racing(repo, [pack("asks", ASKS), pack("slow", `sleep 200; ${FIX}`)]));
+  const runId = await eventually("a run asks", async () => {
+    const { body } = await stack.http("GET", "/runs?limit=2", undefined, { accept: "application/json" });
+    const runs = body["runs"] as { runId: string; status: string }[];
+    return runs.find(({ status }) => status === "waiting_input")?.runId ?? null;
+  });
+  expect((await stack.antiphon(["answer", runId, "use plus"])).code).toBe(0);
+  const { code, document } = await raced;
+  expect(document.winner).toBe(runId);
+  expect(document.runs.map(({ agent, summary }) => [agent, summary?.status])).toEqual([
+    ["asks", "succeeded"],
+    ["slow", "canceled"],
+  ]);
+  expect(code).toBe(0);
+});
+
+test("a race whose last open runs wait for people says so and ends", async () => {
+  const agents = [pack("asks", ASKS), pack("wrong", BREAK)];
+  const { code, document } = await stack.json<Raced>(racing(project(), agents, "--attempts", "1"));
+  expect(document.runs.map(({ summary }) => summary?.status)).toEqual(["waiting_input", "failed"]);
+  expect([code, document.winner]).toEqual([3, null]);
+});
+
+const REFUSED = JSON.stringify({ error: { code: "ANT_INTERNAL", message: "not now", remedy: "Wait." } });
+
+/** The gateway behind a proxy that answers 500 to some requests. */
+async function behind(refuses: (method: string, path: string) => boolean): Promise<Record<string, string>> {
+  const proxy = createServer((asked, answer) => {
+    const { method = "GET", url = "/" } = asked;
+    if (refuses(method, url)) {
+      asked.resume();
+      answer.writeHead(500, { "content-type": "application/json" }).end(REFUSED);
+      return;
+    }
+    const { host } = new URL(stack.ready.gateway);
+    const passed = request(stack.ready.gateway + url, { method, headers: { ...asked.headers, host } });
+    passed.on("response", (got) => got.pipe(answer.writeHead(got.statusCode ?? 502, got.headers)));
+    passed.on("error", () => answer.destroy());
+    answer.on("close", () => passed.destroy());
+    asked.pipe(passed);
+  });
+  proxies.push(proxy);
+  await new Promise<void>((ready) => proxy.listen(0, "127.0.0.1", ready));
+  return { ANTIPHON_GATEWAY_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+}
+
+test("a race whose cost cannot be read has its winner, and says what it cannot tell", async () => {
+  const env = await behind((_, path) => path.endsWith("/evidence"));
+  const agents = [pack("quick", FIX), pack("wrong", BREAK)];
+  const ended = await stack.antiphon([...racing(project(), agents, "--attempts", "1"), "--json"], { env });
+  const document = JSON.parse(ended.stdout) as Raced;
+  expect(document.winner).toBe(document.runs[0]?.runId);
+  expect(document.runs.map(({ cost }) => cost)).toEqual([null, null]);
+  expect(ended.stderr).toContain(`what ${document.winner} was charged cannot be read`);
+  expect(ended.code).toBe(0);
+});
+
+test("a run of a race that cannot be watched is reported, and hides nothing of the others", async () => {
+  let unseen: string | undefined;
+  const env = await behind((method, path) => {
+    if (method !== "GET" || !/\/runs\/run_\w+\/events/.test(path)) return false;
+    unseen ??= path.split("/")[2];
+    return path.split("/")[2] === unseen;
+  });
+  const agents = [pack("slow", `sleep 200; ${FIX}`), pack("quick", FIX)];
+  const { code, stdout, stderr } = await stack.antiphon(racing(project(), agents), { env });
+  expect(stderr).toContain(`${unseen} cannot be watched any more`);
+  expect(stdout).toMatch(/· run_\w+ +slow +unknown +cost unknown/);
+  expect(stdout).toMatch(/✓ run_\w+ +quick +succeeded +no model call/);
+  expect(code).toBe(0);
+});
+
+test("Ctrl-C after a run of a race has won says which one", async () => {
+  const env = await behind((method, path) => method === "POST" && path.endsWith("/events"));
+  const child = start(
+    process.execPath,
+    [ANTIPHON, ...racing(project(), [pack("slow", `sleep 200; ${FIX}`), pack("quick", FIX)])],
+    { env: { ANTIPHON_NATS_URL: stack.ready.nats, ...env } },
+  );
+  const said = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (data: Buffer) => (said.stdout += data.toString()));
+  child.stderr?.on("data", (data: Buffer) => (said.stderr += data.toString()));
+  // The other run is not canceled, so it is still watched.
+  await eventually("the cancel is refused", () => (said.stderr.includes("error ANT_") ? true : null), 60_000);
+  child.kill("SIGINT");
+  expect(await exitOf(child)).toBe(130);
+  const idOf = (row: RegExp): string => row.exec(said.stdout)?.[1] ?? "none";
+  expect(said.stderr).toContain(`${idOf(/✓ (run_\w+) +quick/)} has won`);
+  await stack.antiphon(["cancel", idOf(/· (run_\w+) +slow/)]);
 });
 
 test("of the runs of a race that all pass and are not canceled, exactly one lands, and the branch of the user moves once", async () => {

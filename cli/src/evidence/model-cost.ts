@@ -46,10 +46,14 @@ export async function shownCost(
   try {
     return await modelCost(gateway, runId);
   } catch (thrown) {
-    const { code, message } = Failure.from(thrown);
-    screen.err(`what ${runId} was charged cannot be read: ${code}: ${message}`);
+    costUnread(screen, runId, thrown);
     return null;
   }
+}
+
+export function costUnread(screen: Screen, runId: string, thrown: unknown): void {
+  const { code, message } = Failure.from(thrown);
+  screen.err(`what ${runId} was charged cannot be read: ${code}: ${message}`);
 }
 
 export function costRows(cost: ModelCost | null): string[] {

@@ -22,6 +22,15 @@ export interface FollowOptions {
   readonly quiet: boolean;
   /** No status line either: several runs are followed at once. Default: false. */
   readonly still?: boolean;
+  /** How a run is followed while it waits for people. Absent: then the following ends. */
+  readonly waits?: Waits;
+}
+
+export interface Waits {
+  /** Called when the run begins to wait, and when it goes on. */
+  tell(isWaiting: boolean): void;
+  /** Ends the following. */
+  readonly until: AbortSignal;
 }
 
 export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: RunSummary };
@@ -48,11 +57,13 @@ export async function follow(context: CliContext, runId: string, options: Follow
   const logs = options.logs ? "all" : options.quiet ? "none" : "progress";
   const isPlain = !context.screen.live && !options.quiet && !options.logs;
   let quiet = { since: performance.now(), mostMs: QUIET_MS.first };
+  const until = options.waits?.until;
+  let isWaiting = false;
   try {
     for await (const event of gateway.events(runId, {
       afterSeq: 0,
       logs,
-      signal: abort.signal,
+      signal: until === undefined ? abort.signal : AbortSignal.any([abort.signal, until]),
     })) {
       if (event.kind === "record") {
         await decisions.check(event.record);
@@ -61,9 +72,13 @@ export async function follow(context: CliContext, runId: string, options: Follow
         progress = null;
         show(context, options, last, facts.openedAt);
         quiet = { since: performance.now(), mostMs: QUIET_MS.first };
-        if (MAY_WAIT.has(last.type) && (await waits(context, facts))) {
+        const wasWaiting: boolean = isWaiting;
+        if (MAY_WAIT.has(last.type)) isWaiting = await waits(context, facts);
+        else isWaiting &&= runView(facts).status === "waiting_input";
+        if (isWaiting && options.waits === undefined) {
           return { kind: "waiting", summary: summarize(facts, decisions.words, Date.now()) };
         }
+        if (isWaiting !== wasWaiting) options.waits?.tell(isWaiting);
       } else if (event.kind === "output") {
         progress = event.output.stream === "progress" ? event.output : progress;
         if (isPlain && progress !== null && performance.now() - quiet.since >= quiet.mostMs) {
@@ -86,7 +101,9 @@ export async function follow(context: CliContext, runId: string, options: Follow
     spinner.stop();
   }
   const summary = summarize(facts, decisions.words, Date.now());
-  return { kind: facts.closed === null ? "interrupted" : "closed", summary };
+  if (facts.closed !== null) return { kind: "closed", summary };
+  const isEnded = until?.aborted === true && !abort.signal.aborted;
+  return { kind: isEnded ? "waiting" : "interrupted", summary };
 }
 
 /** Asks the gateway for the current state, because an earlier question may have been answered since. */

@@ -5,11 +5,11 @@ import type { PostBody } from "@antiphon/client";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { Intent } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
-import { costText, modelCost, type ModelCost } from "../evidence/model-cost.ts";
+import { costText, costUnread, modelCost, type ModelCost } from "../evidence/model-cost.ts";
 import { Failure, usage } from "../failure.ts";
 import { table } from "../screen/table.ts";
-import { follow, type FollowEnd } from "./follow.ts";
 import { asFlag } from "./option-refusal.ts";
+import { cancelAll, watchRace, type Racer, type Watched } from "./race-watch.ts";
 import { startRun } from "./start-run.ts";
 import { statusWords } from "./status-words.ts";
 import type { RunSummary } from "./summary.ts";
@@ -20,18 +20,21 @@ const ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz";
 const REPORT_MS = 25_000;
 const LOOK_MS = 500;
 
-export interface Racer {
-  readonly runId: string;
-  /** The agent, for people. */
-  readonly agent: string;
-}
-
 export interface RaceEnd {
-  /** Null: no run succeeded. */
+  /** Null: no run is known to have succeeded. */
   readonly winner: RunSummary | null;
-  readonly runs: readonly (Racer & { readonly summary: RunSummary; readonly cost: ModelCost })[];
+  readonly runs: readonly RacerEnd[];
   /** Ctrl-C stopped the watching. */
   readonly isInterrupted: boolean;
+}
+
+export interface RacerEnd extends Racer {
+  /** Null: it cannot be read. */
+  readonly summary: RunSummary | null;
+  /** Null: it cannot be read. */
+  readonly cost: ModelCost | null;
+  /** Why the run could not be watched to its end, or null. */
+  readonly failure: Failure | null;
 }
 
 /** The number of runs; each agent of a list gets its turn. Throws ANT_USAGE. */
@@ -77,43 +80,36 @@ export async function race(
     });
     racers.push({ runId, agent });
   }
-  const winners: RunSummary[] = [];
-  const ends = await Promise.all(
-    racers.map(async ({ runId }) => {
-      const end = await follow(context, runId, { logs: false, jsonLines: false, quiet: true, still: true });
-      if (end.summary.status !== "succeeded") return end;
-      const others = winners.push(end.summary) > 1 ? [] : racers.filter((one) => one.runId !== runId);
-      await cancelAll(context, others, `${runId} succeeded first`);
-      return end;
-    }),
-  );
+  const ends = await watchRace(context, racers);
   const isInterrupted = ends.some(({ kind }) => kind === "interrupted");
   const runs = await Promise.all(
-    racers.map(async (racer, n) => {
-      const summary = await lastOf(context, ends[n]);
-      return { ...racer, summary, cost: await settledCost(context, summary, isInterrupted) };
+    racers.map(async (racer, n): Promise<RacerEnd> => {
+      const end = ends[n];
+      if (end === undefined) throw new Failure("ANT_INTERNAL", "a run of the race was not watched");
+      const summary = await lastOf(context, racer.runId, end);
+      const cost = summary === null ? null : await settledCost(context, summary, isInterrupted);
+      return { ...racer, summary, cost, failure: end.kind === "lost" ? end.failure : null };
     }),
   );
-  return { winner: winners[0] ?? null, runs, isInterrupted };
+  const winner = runs.find(({ summary }) => summary?.status === "succeeded")?.summary ?? null;
+  return { winner, runs, isInterrupted };
 }
 
-/** A run that waited for people when another one succeeded has been canceled since. */
-async function lastOf(context: CliContext, end: FollowEnd | undefined): Promise<RunSummary> {
-  if (end === undefined) throw new Failure("ANT_INTERNAL", "a run of the race was not watched");
-  if (end.kind !== "waiting") return end.summary;
-  const { readSummary } = await import("./read-summary.ts");
-  return readSummary(await context.gateway(), context.config.directorKeys, end.summary.runId);
-}
-
-async function cancelAll(context: CliContext, racers: readonly Racer[], reason: string): Promise<void> {
-  const gateway = await context.gateway();
-  for (const { runId } of racers)
-    await gateway
-      .post("/runs/{id}/events", { id: runId }, { event: "cancel", reason })
-      .catch((error: unknown) => {
-        const failure = Failure.from(error);
-        if (failure.data.httpStatus !== 409) context.screen.failure(failure); // It has ended by itself.
-      });
+/** Read again if the end of the run was not seen, because it may have ended since. */
+async function lastOf(context: CliContext, runId: string, end: Watched): Promise<RunSummary | null> {
+  if (end.kind === "closed") return end.summary;
+  try {
+    const { readSummary } = await import("./read-summary.ts");
+    return await readSummary(await context.gateway(), context.config.directorKeys, runId);
+  } catch (thrown) {
+    const failure = Failure.from(thrown);
+    if (end.kind !== "lost") {
+      context.screen.failure(failure);
+      return end.summary;
+    }
+    if (failure.code !== end.failure.code) context.screen.failure(failure);
+    return null;
+  }
 }
 
 /** The attempt of a canceled run reports what it left after the run has ended. */
@@ -121,15 +117,20 @@ async function settledCost(
   context: CliContext,
   { runId, status, tasks }: RunSummary,
   isInterrupted: boolean,
-): Promise<ModelCost> {
-  const gateway = await context.gateway();
+): Promise<ModelCost | null> {
   const until = Date.now() + REPORT_MS;
   const isOpen = status === "canceled" && !isInterrupted;
   const attempts = isOpen ? Math.max(0, ...tasks.map(({ epoch }) => epoch)) : 0;
-  for (;;) {
-    const cost = await modelCost(gateway, runId);
-    if (cost.attempts >= attempts || Date.now() >= until) return cost;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  try {
+    const gateway = await context.gateway();
+    for (;;) {
+      const cost = await modelCost(gateway, runId);
+      if (cost.attempts >= attempts || Date.now() >= until) return cost;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  } catch (thrown) {
+    costUnread(context.screen, runId, thrown);
+    return null;
   }
 }
 
@@ -138,10 +139,14 @@ export function raceRows({ runs, winner }: Pick<RaceEnd, "runs" | "winner">): st
     runs.map(({ runId, agent, summary, cost }) => [
       `  ${runId === winner?.runId ? "✓" : "·"} ${runId}`,
       agent,
-      summary.code === null
-        ? statusWords(summary.status)
-        : `${statusWords(summary.status)} (${summary.code})`,
-      costText(cost),
+      endWords(summary),
+      cost === null ? "cost unknown" : costText(cost),
     ]),
   );
+}
+
+function endWords(summary: RunSummary | null): string {
+  if (summary === null) return "unknown";
+  const { code, status } = summary;
+  return code === null ? statusWords(status) : `${statusWords(status)} (${code})`;
 }

@@ -105,12 +105,15 @@ test("of the runs of a race that all pass and are not canceled, exactly one land
   for (const [n, end] of ends.entries())
     if (end.status === "failed") {
       expect(end.code, runs[n]).toBe("ANT_RACE_LOST");
-      const retried = await stack.antiphon(["retry", runs[n] ?? ""]);
-      expect(retried.stderr).toContain("ANT_RUN_NOT_RETRYABLE");
       // What it did is kept.
       expect((await stack.antiphon(["diff", runs[n] ?? ""])).stdout).toContain("a + b");
     }
   expect(lost.flatMap((runId) => repo.landed(runId))).toEqual([]);
+  expect(repo.git("log", "--format=%s", "main").trim().split("\n")).toHaveLength(2);
+  repo.git("reset", "--quiet", "--hard", "main~1"); // The bug is back, and the race is still decided.
+  const retried = await stack.json<{ runId: string }>(["retry", lost[0] ?? ""]);
+  const alone = await stack.antiphon(["events", retried.document.runId]);
+  expect(alone.code, `a retry is no part of the race: ${alone.stdout}`).toBe(0);
   expect(repo.git("log", "--format=%s", "main").trim().split("\n")).toHaveLength(2);
 });
 

@@ -42,10 +42,16 @@ export async function nextMessages(
 ): Promise<MessagePage> {
   const stream = journalStreamOf(bus, runId);
   const filter = subjects.runInPartition(runId, bus.partitions);
-  const genuine = async (found: readonly StoredMessage[]): Promise<StoredMessage[]> =>
-    (await believedOf(bus, stream, found)).filter(({ seq }) => seq >= fromSeq);
+  // A genuine message that a forged one hides may be older, and was read before; or it comes with a later page.
+  const genuine = async (found: readonly StoredMessage[]): Promise<StoredMessage[]> => {
+    const upTo = found.at(-1)?.seq ?? 0;
+    return (await believedOf(bus, stream, found)).filter(({ seq }) => seq >= fromSeq && seq <= upTo);
+  };
   const whole = isLong ? null : await wholeRun(bus, stream, runId, fromSeq);
-  if (whole !== null) return { messages: await genuine(whole), goesOn: false };
+  if (whole !== null) {
+    const believed = await believedOf(bus, stream, whole);
+    return { messages: believed.filter(({ seq }) => seq >= fromSeq), goesOn: false };
+  }
   for (let seq = Math.max(1, fromSeq); ;) {
     const { messages, pending } = await bus.reader.next(stream, { filter, seq, ...PART });
     const last = messages.at(-1);

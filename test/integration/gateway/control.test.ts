@@ -126,6 +126,20 @@ describe("retry", () => {
     expect(fresh.body).toEqual({ ...old.body, retry_of: runId });
     expect(await types(runId)).toEqual(before);
   });
+
+  test("a retry of a run of a race is no part of the race, which may be won since", async () => {
+    const runId = await begin({ race: `race_${"r".repeat(20)}` });
+    await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
+    await eventually("closed", async () => (await types(runId)).includes("closed"));
+    const newId = String((await say(runId, "retry")).body.runId);
+    const races = await Promise.all(
+      [runId, newId].map(async (id) => {
+        const record = await world.journal.find("intent", id, null, 0);
+        return record?.type === "intent" ? (record.body.options.race ?? null) : "no intent";
+      }),
+    );
+    expect(races).toEqual([`race_${"r".repeat(20)}`, null]);
+  });
 });
 
 describe("dead letters", () => {

@@ -100,6 +100,25 @@ test("a tail passes over forged decisions", async () => {
   expect(seen).toEqual(["intent", "routed", "dispatch", "closed signed"]);
 });
 
+test("runtime/J14: a forged decision in one part of a long run hides none of the records before the genuine one", async () => {
+  const runId = "run_long";
+  await openRun(journal, runId);
+  await forge(verdictRecord(runId, "T-001", 1));
+  const more = Array.from({ length: 2_600 }, (_, at) => dispatchRecord(runId, "T-002", at + 1));
+  await Promise.all(more.map((record) => journal.append(record)));
+  await journal.append(verdictRecord(runId, "T-001", 1));
+  const whole = (await reader.read(runId)).map(({ seq }) => seq);
+  expect(whole.length).toBeGreaterThan(2_600);
+  const inParts: number[] = [];
+  for await (const part of reader.parts(runId)) inParts.push(...part.map(({ seq }) => seq));
+  expect(inParts).toEqual(whole);
+  const tailed: number[] = [];
+  const stop = new AbortController();
+  for await (const { seq } of reader.tail(runId, { signal: stop.signal }))
+    if (tailed.push(seq) === whole.length) stop.abort();
+  expect(tailed).toEqual(whole);
+});
+
 test("archives and restores a run without its forged messages, which stay as evidence", async () => {
   await finishRun(journal, "run_kept");
   const before = await reader.read("run_kept");

@@ -3,6 +3,7 @@
  * success by exit code 0. Its own files do not become part of the change.
  */
 import type { AgentOf } from "@antiphon/contracts";
+import { literalGlob } from "@antiphon/git";
 import { NO_CHANGE } from "../ports.ts";
 import type { Agent } from "../ports.ts";
 import { promptOf } from "./prompt.ts";
@@ -20,7 +21,7 @@ export function packAgent(spec: AgentOf<"pack">): Agent {
         isProgram: true,
         transcript: null,
         note: `ran the agent ${spec.name}`,
-        junk: [...spec.junk, ...(spec.asks?.file === undefined ? [] : [spec.asks.file])],
+        junk: [...spec.junk, ...(spec.asks?.file === undefined ? [] : [literalGlob(spec.asks.file)])],
         ...(spec.asks === undefined ? {} : { asks: spec.asks }),
         ...(spec.transcript === undefined ? {} : { account: spec.transcript }),
       });

@@ -7,7 +7,7 @@ import { checkApprovers } from "./approvers.ts";
 import { withTenant } from "../identity/tenant.ts";
 import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
-import { retryIdOf, retryable } from "./retry.ts";
+import { retryIdOf, retryable, withoutRace } from "./retry.ts";
 import { RunTraces } from "./run-trace.ts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
@@ -131,7 +131,7 @@ export function intentIntake(
       const before = await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // gateway/G3
       const { intent } = await get(intentId, null);
-      return start(runId, { intentId, intent, caller, retryOf });
+      return start(runId, { intentId, intent: withoutRace(intent), caller, retryOf });
     },
   };
 }

@@ -1,15 +1,12 @@
 // Decides which run may be retried, and the id of its retry. A closed run never changes, so a retry is a new run. Pure.
 import { AntiphonError, sha256Hex } from "@antiphon/contracts";
+import type { Intent } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
 
 /** The intent of a failed or canceled run; any other run is refused. */
 export function retryable({ runId, intent, closed }: RunFacts): { runId: string; intentId: string } {
   if (intent === null) throw new AntiphonError("ANT_RUN_NOT_FOUND", "the run has no intent");
   const status = closed?.status ?? "open";
-  if (closed?.code === "ANT_RACE_LOST")
-    throw new AntiphonError("ANT_RUN_NOT_RETRYABLE", `${runId} lost its race, and would lose it again`, {
-      data: { status },
-    });
   if (status === "failed" || status === "canceled") return { runId, intentId: intent.intentId };
   throw new AntiphonError(
     "ANT_RUN_NOT_RETRYABLE",
@@ -18,6 +15,12 @@ export function retryable({ runId, intent, closed }: RunFacts): { runId: string;
       data: { status },
     },
   );
+}
+
+/** A retry is one run and no part of a race: the race of the first run may have been won since. */
+export function withoutRace(intent: Intent): Intent {
+  const { race: _race, ...inputs } = intent.inputs;
+  return { ...intent, inputs };
 }
 
 /** A failed run has one retry. If the retry fails too, it has its own. */

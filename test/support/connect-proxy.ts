@@ -8,6 +8,8 @@ export interface ConnectProxy {
   readonly port: number;
   /** What it was asked to connect to, `host:port`, and with which credentials. */
   readonly asked: readonly { readonly place: string; readonly authorization: string | undefined }[];
+  /** Number of connections that wait for it, where it falls silent. */
+  readonly waiting: number;
   close(): Promise<void>;
 }
 
@@ -17,11 +19,22 @@ export interface ProxyRules {
   /** The header that it demands; without it the answer is 407. */
   readonly authorization?: string;
   readonly contextFor?: (name: string) => SecureContext;
+  /** It falls silent once it is asked, without an answer, or once it has answered 200 and heard the first byte. */
+  readonly silentOnce?: "asked" | "answered";
 }
 
 export async function startConnectProxy(rules: ProxyRules): Promise<ConnectProxy> {
   const asked: { place: string; authorization: string | undefined }[] = [];
   const open = new Set<Socket>();
+  const waiting = new Set<Socket>();
+  const silent = (inside: Socket): void => {
+    inside.once("end", () => inside.destroy()).once("close", () => waiting.delete(inside));
+    if (rules.silentOnce === "asked") waiting.add(inside.resume());
+    else {
+      inside.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      inside.on("data", () => waiting.add(inside));
+    }
+  };
   const { contextFor } = rules;
   const server =
     contextFor === undefined
@@ -34,6 +47,7 @@ export async function startConnectProxy(rules: ProxyRules): Promise<ConnectProxy
     open.add(inside.on("error", () => inside.destroy()));
     if (rules.authorization !== undefined && authorization !== rules.authorization)
       return inside.end("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n");
+    if (rules.silentOnce !== undefined) return silent(inside);
     const port = rules.ways.get(place);
     if (port === undefined) return inside.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
     const outside = connect(port, "127.0.0.1", () => {
@@ -49,6 +63,9 @@ export async function startConnectProxy(rules: ProxyRules): Promise<ConnectProxy
   return {
     port: (server.address() as AddressInfo).port,
     asked,
+    get waiting() {
+      return waiting.size;
+    },
     close: async () => {
       for (const socket of open) socket.destroy();
       server.closeAllConnections();

@@ -19,9 +19,10 @@ import {
 import { uniqueId, type Logger, type Meter } from "@antiphon/runtime";
 import { SandboxAuthority } from "./tls/authority.ts";
 import type { BudgetStore } from "./models/budget-store.ts";
-import { namedUpstreams, resolverOf, type Endpoint } from "./proxy/resolver.ts";
+import { namedUpstreams, resolverOf } from "./proxy/resolver.ts";
 import { throughProxy } from "./proxy/upstream-proxy.ts";
 import { SandboxListener } from "./proxy/sandbox-listener.ts";
+import type { Dial } from "./proxy/tunnel.ts";
 import { Upstream } from "./proxy/upstream.ts";
 import type { EgressSettings } from "./config.ts";
 import { DEADLINES, type Deadlines } from "./proxy/deadlines.ts";
@@ -159,7 +160,8 @@ export class Leases {
     const resolve = resolverOf(settings);
     const upstream = new Upstream(resolve, upstreamCa, proxy);
     const models = new Upstream(resolverOf(settings, namedUpstreams(settings)), upstreamCa, proxy);
-    const dial = proxy === null ? null : (to: Endpoint) => throughProxy(proxy, to, upstreamCa);
+    const dial: Dial | null =
+      proxy === null ? null : (to, signal) => throughProxy(proxy, to, upstreamCa, { signal });
     const account: Account = {
       entries: [],
       recordings: [],

@@ -11,8 +11,8 @@ export interface Passed {
   down: number;
 }
 
-/** How a tunnel reaches its end: through the upstream proxy, if the end is reached so. */
-export type Dial = (to: Endpoint) => Promise<Socket>;
+/** How a tunnel reaches its end: through the upstream proxy, if the end is reached so. The signal ends the attempt. */
+export type Dial = (to: Endpoint, signal: AbortSignal) => Promise<Socket>;
 
 /** Ends when either side ends. Throws when the upstream cannot be reached, at the quota, and after `idleMs` without a byte. */
 export async function passThrough(
@@ -36,7 +36,7 @@ export async function passThrough(
     });
   const outside =
     to.isProxied === true && dial !== null
-      ? await dialed(inside, await dial(to), idleMs)
+      ? await dialed(inside, to, dial, idleMs)
       : await connected(inside, to, idleMs);
   const ways = [pipeline(inside, counting("up"), outside), pipeline(outside, counting("down"), inside)];
   const ends = await Promise.allSettled(ways);
@@ -46,14 +46,26 @@ export async function passThrough(
   if (refused?.status === "rejected") throw refused.reason;
 }
 
-/** The connection stands already. */
-async function dialed(inside: Socket, outside: Socket, idleMs: number): Promise<Socket> {
+/** The dial has a deadline of its own; it also ends when the sandbox closes the connection. */
+async function dialed(inside: Socket, to: Endpoint, dial: Dial, idleMs: number): Promise<Socket> {
   inside.setTimeout(0);
-  const silent = new EgressRefusal("ANT_EGRESS_TIMEOUT", "tunnel:idle", `no byte passed for ${idleMs} ms`);
-  outside.setTimeout(idleMs, () => outside.destroy(silent));
-  if (!inside.destroyed) return outside;
-  outside.destroy();
-  throw new EgressRefusal("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection");
+  const stop = new AbortController();
+  const gone = (): void =>
+    stop.abort(new EgressRefusal("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection"));
+  if (inside.destroyed) gone();
+  else inside.once("close", gone);
+  try {
+    const outside = await dial(to, stop.signal);
+    if (inside.destroyed) {
+      outside.destroy();
+      gone();
+    }
+    stop.signal.throwIfAborted();
+    const silent = new EgressRefusal("ANT_EGRESS_TIMEOUT", "tunnel:idle", `no byte passed for ${idleMs} ms`);
+    return outside.setTimeout(idleMs, () => outside.destroy(silent));
+  } finally {
+    inside.off("close", gone);
+  }
 }
 
 /** Every byte of the tunnel passes over this connection, so its idle timeout covers `inside` too. */

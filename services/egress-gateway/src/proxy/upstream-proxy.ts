@@ -2,10 +2,9 @@
  * The proxy through which a deployment reaches the outside. Every connection to a host that the deployment does not name
  * itself is a tunnel (CONNECT) through it, so TLS is verified end to end as without it.
  */
-import { Agent as HttpAgent, request as httpRequest, type ClientRequestArgs } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { isIPv6, type Socket } from "node:net";
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { Endpoint } from "./resolver.ts";
 
@@ -21,12 +20,21 @@ export interface UpstreamProxy {
 
 const CONNECT_MS = 15_000;
 
-/** Rejects with ANT_EGRESS_UPSTREAM: the proxy cannot be reached, or refuses. */
-export function throughProxy(
+/** What ends the making of a connection. */
+export interface Bounds {
+  readonly signal: AbortSignal;
+  /** Milliseconds for each of: the answer to CONNECT, and the TLS handshake after it. Default: 15 s. */
+  readonly connectMs?: number | undefined;
+}
+
+/** Rejects with ANT_EGRESS_UPSTREAM: the proxy cannot be reached, refuses or is late. Rejects with the signal's reason. */
+export async function throughProxy(
   proxy: UpstreamProxy,
   { address, port }: Endpoint,
   ca: readonly string[],
+  bounds: Bounds,
 ): Promise<Socket> {
+  bounds.signal.throwIfAborted();
   const place = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const headers = {
     host: place,
@@ -34,72 +42,53 @@ export function throughProxy(
   };
   const { host, scheme } = proxy;
   const asked = { host, port: proxy.port, method: "CONNECT", path: place, headers, agent: false as const };
-  return new Promise((resolve, reject) => {
-    const failed = (why: string): void =>
-      reject(new EgressRefusal("ANT_EGRESS_UPSTREAM", "proxy:failed", `the upstream proxy: ${why}`));
-    const request =
-      scheme === "https"
-        ? httpsRequest({ ...asked, ca: [...ca], rejectUnauthorized: true, minVersion: "TLSv1.2" })
-        : httpRequest(asked);
-    request.setTimeout(CONNECT_MS, () => request.destroy(new Error(`no answer for ${CONNECT_MS} ms`)));
-    request.on("error", (error: NodeJS.ErrnoException) => failed(error.code ?? error.message));
+  const failed = (why: string): EgressRefusal =>
+    new EgressRefusal("ANT_EGRESS_UPSTREAM", "proxy:failed", `the upstream proxy: ${why}`);
+  const request =
+    scheme === "https"
+      ? httpsRequest({ ...asked, ca: [...ca], rejectUnauthorized: true, minVersion: "TLSv1.2" })
+      : httpRequest(asked);
+  const connected = new Promise<Socket>((resolve, reject) => {
+    request.on("error", (error: NodeJS.ErrnoException) => reject(failed(error.code ?? error.message)));
     request.on("response", ({ statusCode }) => {
       request.destroy();
-      failed(`it answered ${statusCode ?? "nothing"} to CONNECT`);
+      reject(failed(`it answered ${statusCode ?? "nothing"} to CONNECT`));
     });
     request.on("connect", ({ statusCode }, socket: Socket, head) => {
       if (statusCode !== 200) {
         socket.destroy();
-        return failed(
-          statusCode === 407 ? "it refuses our credentials (407)" : `it answered ${statusCode ?? "nothing"}`,
-        );
+        const refused = statusCode === 407 ? "it refuses our credentials (407)" : `it answered ${statusCode}`;
+        return reject(failed(refused));
       }
-      socket.setTimeout(0);
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
+    request.on("close", () => reject(failed("it closed the connection")));
     request.end();
   });
+  return within(bounds, connected, request, (ms) => failed(`no answer for ${ms} ms`));
 }
 
-type Done = (error: Error | null, socket?: Socket) => void;
-type Place = ClientRequestArgs & ConnectionOptions;
-
-const endpointOf = ({ host, port }: Place): Endpoint => ({ address: host ?? "", port: Number(port) });
-
-/** An agent of plain HTTP whose connections are tunnels through the proxy. */
-export function proxiedHttpAgent(proxy: UpstreamProxy, ca: readonly string[], options: object): HttpAgent {
-  const agent = new HttpAgent(options);
-  return tunneling(agent, (place) => throughProxy(proxy, endpointOf(place), ca));
-}
-
-/** An agent of HTTPS whose connections are tunnels through the proxy, with TLS inside them. */
-export function proxiedHttpsAgent(proxy: UpstreamProxy, ca: readonly string[], options: object): HttpsAgent {
-  const agent = new HttpsAgent({ ...options, ca: [...ca] });
-  return tunneling(agent, async (place) => {
-    const socket = await throughProxy(proxy, endpointOf(place), ca);
-    return verified(connectTls({ ...place, socket }));
-  });
-}
-
-function tunneling<A extends HttpAgent>(agent: A, connect: (place: Place) => Promise<Socket>): A {
-  const createConnection = (place: Place, done: Done): undefined => {
-    connect(place).then(
-      (socket) => done(null, socket),
-      (error: unknown) => done(error as Error),
-    );
-    return undefined;
-  };
-  return Object.assign(agent, { createConnection });
-}
-
-/** Resolves when the name of the certificate is that of the host; a request is sent only then. */
-function verified(socket: TLSSocket): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    socket.once("error", reject);
-    socket.once("secureConnect", () => {
-      socket.off("error", reject);
-      resolve(socket);
-    });
-  });
+/** Settles as `work` does. When the signal aborts or the time is over first, rejects and destroys `held`. */
+export async function within<T>(
+  { signal, connectMs = CONNECT_MS }: Bounds,
+  work: Promise<T>,
+  held: { destroy(): unknown },
+  late: (ms: number) => Error,
+): Promise<T> {
+  let stop = (_why: Error): void => undefined;
+  const ended = new Promise<never>((_, reject) => (stop = reject));
+  const timer = setTimeout(() => stop(late(connectMs)), connectMs);
+  const aborted = (): void => stop(signal.reason as Error);
+  if (signal.aborted) aborted();
+  else signal.addEventListener("abort", aborted);
+  try {
+    return await Promise.race([ended, work]);
+  } catch (error) {
+    held.destroy();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", aborted);
+  }
 }

@@ -17,7 +17,8 @@ import type { Headers } from "./headers.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { Target } from "../policy/target.ts";
 import type { Resolve } from "./resolver.ts";
-import { proxiedHttpAgent, proxiedHttpsAgent, type UpstreamProxy } from "./upstream-proxy.ts";
+import { proxiedHttpAgent, proxiedHttpsAgent } from "./proxied-agents.ts";
+import type { UpstreamProxy } from "./upstream-proxy.ts";
 
 const MAX_ANSWER_HEADER_BYTES = 64 * 1024;
 
@@ -40,7 +41,13 @@ export class Upstream {
   /** Null: there is no upstream proxy. */
   readonly #proxied: { readonly http: HttpAgent; readonly https: HttpsAgent } | null;
 
-  constructor(resolve: Resolve, ca: readonly string[], proxy: UpstreamProxy | null = null) {
+  /** @param connectMs for a connection through the proxy (upstream-proxy.ts) */
+  constructor(
+    resolve: Resolve,
+    ca: readonly string[],
+    proxy: UpstreamProxy | null = null,
+    connectMs?: number,
+  ) {
     this.#resolve = resolve;
     const kept = { keepAlive: true, maxFreeSockets: 16, timeout: limits.egressIdleMs };
     const checked = { ...kept, rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
@@ -48,10 +55,16 @@ export class Upstream {
     this.#proxied =
       proxy === null
         ? null
-        : { http: proxiedHttpAgent(proxy, ca, kept), https: proxiedHttpsAgent(proxy, ca, checked) };
+        : {
+            http: proxiedHttpAgent(proxy, ca, kept, connectMs),
+            https: proxiedHttpsAgent(proxy, ca, checked, connectMs),
+          };
   }
 
-  /** Resolves with the answer's head; the body follows as a stream. Throws ANT_EGRESS_UPSTREAM or _ADDRESS. */
+  /**
+   * Resolves with the answer's head; the body follows as a stream. Throws ANT_EGRESS_UPSTREAM or _ADDRESS, and the signal's
+   * reason once it aborts.
+   */
   async send({ target, method, headers, body, signal, onLeave }: Outgoing): Promise<IncomingMessage> {
     const streamed = body === null || Buffer.isBuffer(body) ? null : body;
     // The body may fail at any moment, also before the address is known. An error without a listener ends the process.
@@ -61,7 +74,7 @@ export class Upstream {
     if (streamed?.errored) throw streamed.errored;
     const isTls = target.scheme === "https";
     const standard = target.port === (isTls ? 443 : 80);
-    const options: RequestOptions & { servername?: string } = {
+    const options: RequestOptions & { servername?: string; until: AbortSignal } = {
       host: address,
       port,
       method,
@@ -72,6 +85,7 @@ export class Upstream {
       maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       insecureHTTPParser: false,
       signal,
+      until: signal,
       ...(isTls && isIP(target.host) === 0 ? { servername: target.host } : {}),
     };
     return new Promise((resolve, reject) => {
@@ -82,7 +96,8 @@ export class Upstream {
         else onLeave?.();
       });
       request.on("error", (error: NodeJS.ErrnoException) => {
-        if (error instanceof EgressRefusal || signal.aborted) return reject(error);
+        if (error instanceof EgressRefusal) return reject(error);
+        if (signal.aborted) return reject(signal.reason as Error);
         const why = error.code ?? error.message;
         reject(failed(target, why));
       });

@@ -158,8 +158,9 @@ async function landed(): Promise<Row[]> {
   try {
     for (const name of Object.keys(LANDED_S))
       repositories.push(generate(SIZES[name] ?? { label: "", files: 1, ...SMALL }));
-    for (let round = -3; round < LANDED_ROUNDS; round += 1) {
-      for (const { path, label } of repositories) {
+    // One repository after the other, as people work: warm sandboxes hold the tree that was worked on last.
+    for (const { path, label } of repositories) {
+      for (let round = -3; round < LANDED_ROUNDS; round += 1) {
         const agent = { kind: "scripted", commands: [`${FIX} && echo // ${round} >> app.js`] };
         await pooled(instance);
         const { seconds, records } = await landedRun(stack, { repo: path, agent, checks: [CHECK] });

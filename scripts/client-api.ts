@@ -40,7 +40,7 @@ export async function clientApi(): Promise<string> {
     Object.entries(paths)
       .flatMap(([path, { [method]: one }]) => (one === undefined ? [] : [routeType(path, method, one)]))
       .join("\n");
-  const text = `/* eslint-disable max-lines -- it is read by the compiler, not by people */
+  const text = `/* oxlint-disable max-lines -- it is read by the compiler, not by people */
 // Made by \`npm run generate\` from the gateway's OpenAPI document. Changes by hand are lost.
 import type { ContractType } from "@antiphon/contracts";
 ${Object.entries(NARROWER)

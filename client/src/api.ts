@@ -1,4 +1,4 @@
-/* eslint-disable max-lines -- it is read by the compiler, not by people */
+/* oxlint-disable max-lines -- it is read by the compiler, not by people */
 // Made by `npm run generate` from the gateway's OpenAPI document. Changes by hand are lost.
 import type { ContractType } from "@antiphon/contracts";
 import type { RunRecord } from "./run-record.ts";

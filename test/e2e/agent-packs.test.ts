@@ -138,7 +138,7 @@ test.each([
     const { stdout: transcript } = await stack.antiphon(["logs", "--transcript", document.runId]);
     expect(transcript).toMatch(/^== T-001 1 attempt transcript\.(jsonl|json|txt)$/m);
     for (const said of SAID[agent] ?? [FIX, "Done."]) expect(transcript).toContain(said);
-    // What people are shown is what the gateway has charged.
+    // People are shown the sum that the gateway has charged.
     const shown = await stack.json<{ model: { calls: number; tokens: number } }>(["get", document.runId]);
     expect(shown.document.model).toMatchObject({ calls: calls.length, tokens: calls.length * 1020 });
     for (const { decision, model } of calls) {

@@ -206,7 +206,7 @@ test("of the runs of a race that all pass and are not canceled, exactly one land
   for (const [n, end] of ends.entries())
     if (end.status === "failed") {
       expect(end.code, runs[n]).toBe("ANT_RACE_LOST");
-      // What it did is kept.
+      // Its change is kept.
       expect((await stack.antiphon(["diff", runs[n] ?? ""])).stdout).toContain("a + b");
     }
   expect(lost.flatMap((runId) => repo.landed(runId))).toEqual([]);

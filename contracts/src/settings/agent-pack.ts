@@ -56,16 +56,15 @@ export const PackModel = closed(
   { description: "Where its model traffic goes. The egress gateway meters it and adds the key." },
 );
 
+const inWorkTree = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 1024, pattern: "^[^/\\u0000][^\\u0000]*$", description });
+
 export const PackTranscript = closed(
   {
     file: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        pattern: "^[^/\\u0000][^\\u0000]*$",
-        description:
-          "A glob of one file in the work tree, which is then left out of the change. Default: standard output.",
-      }),
+      inWorkTree(
+        "A glob of one file in the work tree, which is then left out of the change. Default: standard output.",
+      ),
     ),
     format: oneOf(["jsonl", "json", "text"], { description: "jsonl: one event a line." }),
   },
@@ -81,13 +80,9 @@ export const PackAsks = closed(
       description: "It ends with this code when a person has to decide.",
     }),
     file: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        pattern: "^[^/\\u0000][^\\u0000]*$",
-        description:
-          "The file in the work tree with its question, as text or as `{question, choices}`; it is left out of the change. Default: the end of its standard output.",
-      }),
+      inWorkTree(
+        "The file in the work tree with its question, as text or as `{question, choices}`; it is left out of the change. Default: the end of its standard output.",
+      ),
     ),
   },
   { description: "How it asks a person, besides the ways that every agent has." },

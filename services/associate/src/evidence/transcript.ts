@@ -9,7 +9,10 @@ import type { BundleFile } from "./bundle.ts";
 
 const ENDINGS = { jsonl: "jsonl", json: "json", text: "txt" } as const;
 
-/** What the sandbox left, without the transcript if that is a file. An agent that left several wrote the last one last. */
+/**
+ * Takes the transcript out of the files that the sandbox left, if it is one of them. Where several match, agents name them by time,
+ * so the last by name counts.
+ */
 export function withoutAccount(
   change: Change,
   account: PackTranscript | undefined,

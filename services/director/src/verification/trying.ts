@@ -61,7 +61,7 @@ async function inRooms(
   const unnamed = async (opened: ReadonlySet<string>): Promise<readonly string[]> =>
     change === null ? [] : repository.openedFiles(base.repo, run.head, change, { grants, opened });
   const mayOpen = new Set(change === null ? [] : openable(change.files, grants));
-  // A search of the whole tree takes a while, and its answer is kept. What failed here is asked again, and fails there.
+  // A search of the whole tree takes a while, and its answer is kept. If it fails here, it is asked again later, and fails there.
   if (mayOpen.size > 0) unnamed(mayOpen).catch(() => undefined);
   const subject = {
     request: { ...request, purpose: "verify" as const },

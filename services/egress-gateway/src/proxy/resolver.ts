@@ -26,7 +26,7 @@ export interface Endpoint {
 export type Resolve = (host: string, port: number) => Promise<Endpoint>;
 
 /**
- * What the deployment itself names is reached directly, everything else through its proxy, if it has one. A proxy that is
+ * Hosts that the deployment itself names are reached directly, all others through its proxy, if it has one. A proxy that is
  * given names resolves them, and then the proxy decides about addresses.
  * @param named `host:port` of upstreams that the deployment itself names: their addresses may be private
  */

@@ -1,4 +1,4 @@
-// What the routes answer where that is no contract of its own, as schemas of the OpenAPI document. Pure. The tests hold every
+// Schemas of the answers that are no contracts of their own, for the OpenAPI document. Pure. The tests hold every
 // answer of the gateway against them, with no field left over, and the typed client is generated from them.
 //
 // The objects are open in the document, so that a later gateway may add fields.

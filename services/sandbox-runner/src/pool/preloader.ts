@@ -13,7 +13,7 @@ import { NOTHING, type Held } from "./pool.ts";
 export interface WantedWorkspace {
   readonly tree: string | null;
   readonly repository: string | null;
-  /** What the workspace with this tree is mounted over, or null when the tree is streamed. */
+  /** The layers below a workspace with this tree, or null when the tree is streamed. */
   readonly layers: Layers | null;
 }
 

@@ -47,6 +47,7 @@ export class ForgedDecisions {
 }
 
 const PAGE = 64;
+const EXPECTED_SEQUENCE = "Nats-Expected-Last-Subject-Sequence";
 
 /** The genuine ones of a run's messages, together with those that forged ones hid, in stream order. */
 export async function believedOf(
@@ -73,6 +74,23 @@ export async function believedOf(
   for (const { subject } of kept.values()) hiding.delete(subject);
   for (const subject of hiding) keep(await firstBelieved(bus, stream, subject));
   return [...kept.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/**
+ * Without the claims that were written over another one, for a reader that sees all messages of a register, and not only the
+ * last. The server stored a message that expected an empty register only if it was one.
+ */
+export async function firstClaims(
+  bus: Bus,
+  stream: string,
+  messages: readonly StoredMessage[],
+): Promise<StoredMessage[]> {
+  const isFirst = async (message: StoredMessage): Promise<boolean> =>
+    !isOf(message, ["claim"]) ||
+    message.header(EXPECTED_SEQUENCE) === "0" ||
+    (await firstBelieved(bus, stream, message.subject))?.seq === message.seq;
+  const first = await Promise.all(messages.map(isFirst));
+  return messages.filter((_, at) => first[at]);
 }
 
 /** Whether a claim was written over the one that counts. */

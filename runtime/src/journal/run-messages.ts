@@ -2,7 +2,7 @@ import { AntiphonError, journalStream, partitionOf, subjects } from "@antiphon/c
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
 import { TooManyResults, UnreadableMessage } from "../nats/direct-reader.ts";
-import { believedOf } from "./forged.ts";
+import { believedOf, firstClaims } from "./forged.ts";
 
 /** Page size for a run with more messages than the server resolves at once (1,024). */
 const PAGE = 512;
@@ -45,7 +45,9 @@ export async function nextMessages(
   // A genuine message that a forged one hides may be older, and was read before; or it comes with a later page.
   const genuine = async (found: readonly StoredMessage[]): Promise<StoredMessage[]> => {
     const upTo = found.at(-1)?.seq ?? 0;
-    return (await believedOf(bus, stream, found)).filter(({ seq }) => seq >= fromSeq && seq <= upTo);
+    const believed = await believedOf(bus, stream, found);
+    const own = believed.filter(({ seq }) => seq >= fromSeq && seq <= upTo);
+    return firstClaims(bus, stream, own); // runtime/J15
   };
   const whole = isLong ? null : await wholeRun(bus, stream, runId, fromSeq);
   if (whole !== null) {

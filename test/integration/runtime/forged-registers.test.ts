@@ -119,6 +119,20 @@ test("runtime/J14: a forged decision in one part of a long run hides none of the
   expect(tailed).toEqual(whole);
 });
 
+test("runtime/J15: a claim written over another one is not read from a long run, in whichever part it is", async () => {
+  const runId = "run_claimed";
+  await openRun(journal, runId);
+  const own = claimRecord(runId, "T-001", 1, "as_own");
+  await journal.append(own);
+  const more = Array.from({ length: 2_600 }, (_, at) => dispatchRecord(runId, "T-002", at + 1));
+  await Promise.all(more.map((record) => journal.append(record)));
+  await forge(claimRecord(runId, "T-001", 1, "as_rogue"));
+  const claims: unknown[] = [];
+  for await (const part of reader.parts(runId))
+    claims.push(...part.filter(({ type }) => type === "claim").map(({ body }) => body));
+  expect(claims).toEqual([own.body]);
+});
+
 test("archives and restores a run without its forged messages, which stay as evidence", async () => {
   await finishRun(journal, "run_kept");
   const before = await reader.read("run_kept");

@@ -241,8 +241,25 @@ const TABLE = {
     "the globs with wildcards of one list, with alternatives written out",
     "ANT_INTENT_OPTIONS",
   ],
-  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
-  treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
+  treeBytes: [
+    4096 * MiB,
+    "bytes",
+    "the files of a base tree, which is streamed and kept on disk by three services",
+    "ANT_REPO_TOO_LARGE",
+  ],
+  treeHeldBytes: [
+    64 * MiB,
+    "bytes",
+    "the files of a base tree, or its archive, up to which it passes a service in memory, which is faster",
+    "a larger tree is streamed",
+  ],
+  treeTransferMs: [
+    600_000,
+    "milliseconds",
+    "reading, storing or fetching one base tree, at the speed of a slow disk",
+    "ANT_GIT_TIMEOUT, ANT_BLOB_DEADLINE",
+  ],
   linkedBytes: [
     256 * MiB,
     "bytes",

@@ -132,9 +132,9 @@ export interface StreamedObject {
   id: string;
   size: number;
   /** The whole content, for one that is small. */
-  whole(): Promise<Buffer>;
+  whole: () => Promise<Buffer>;
   /** The content as it comes. One of both has to be read to its end before the next object is asked for. */
-  pieces(): AsyncGenerator<Buffer>;
+  pieces: () => AsyncGenerator<Buffer>;
 }
 
 /** Reads objects of any size in this order, one piece at a time. A missing one is ANT_REPO_INCOMPLETE. */

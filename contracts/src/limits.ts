@@ -26,12 +26,7 @@ const TABLE = {
     "everything in a record except its body (ids, cause, signature, trace, append expectations): twice the largest case",
     "n/a",
   ],
-  messageDepth: [
-    64,
-    "levels",
-    "no contract nests deeper, and a reader's stack stays safe",
-    "ANT_CONTRACT_LIMIT",
-  ],
+  messageDepth: [64, "levels", "no contract nests deeper; a reader's stack is safe", "ANT_CONTRACT_LIMIT"],
   messageNodes: [100_000, "values", "bounds the time to check one message", "ANT_CONTRACT_LIMIT"],
   documentBytes: [
     1 * MiB,
@@ -242,24 +237,9 @@ const TABLE = {
     "ANT_INTENT_OPTIONS",
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
-  treeBytes: [
-    4096 * MiB,
-    "bytes",
-    "the files of a base tree, which is streamed and kept on disk by three services",
-    "ANT_REPO_TOO_LARGE",
-  ],
-  treeHeldBytes: [
-    64 * MiB,
-    "bytes",
-    "the files of a base tree, or its archive, up to which it passes a service in memory, which is faster",
-    "a larger tree is streamed",
-  ],
-  treeTransferMs: [
-    600_000,
-    "milliseconds",
-    "reading, storing or fetching one base tree, at the speed of a slow disk",
-    "ANT_GIT_TIMEOUT, ANT_BLOB_DEADLINE",
-  ],
+  treeBytes: [4096 * MiB, "bytes", "files of a base tree; three services keep it", "ANT_REPO_TOO_LARGE"],
+  treeHeldBytes: [64 * MiB, "bytes", "of a base tree, which is faster in memory", "it is streamed"],
+  treeTransferMs: [600_000, "milliseconds", "storing or fetching a base tree", "ANT_BLOB_DEADLINE"],
   linkedBytes: [
     256 * MiB,
     "bytes",

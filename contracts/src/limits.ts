@@ -483,6 +483,24 @@ const TABLE = {
     "for what a canceled attempt left to be read from its sandbox; its commands are stopped before",
     "the container is removed unread",
   ],
+  briefProjects: [
+    32,
+    "repositories",
+    "one Director reads their connectors before a run is accepted",
+    "refused",
+  ],
+  briefEntries: [
+    1_000,
+    "entries",
+    "a brief is read by a person or a model",
+    "the rest is left out and counted",
+  ],
+  briefBytes: [
+    512 * KiB,
+    "bytes",
+    "entries of a brief, which a model reads whole",
+    "the rest is left out and counted",
+  ],
   canceledReportMs: [
     20_000,
     "milliseconds",

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUCKETS, type BriefMaterial, type IntentBody, type StoredRecord } from "@antiphon/contracts";
+import { BUCKETS, type BriefMaterial, type StoredRecord } from "@antiphon/contracts";
 import { openBlobs, openKv } from "@antiphon/runtime";
 import { MaterialRepository } from "../../../services/director/src/connectors/material-repository.ts";
 import { FileBacklog } from "../../../services/director/src/work-items/file-backlog.ts";
@@ -36,7 +36,7 @@ async function started(world: World, intent: object): Promise<Answer> {
 /** What the run starts from, as a Director that was never asked reads it. */
 async function materialOf(world: World, { body }: Answer): Promise<BriefMaterial> {
   const [intent] = await world.journal.read(String(body["runId"]));
-  const { base } = (intent as Extract<StoredRecord, { type: "intent" }>).body as IntentBody;
+  const { base } = (intent as Extract<StoredRecord, { type: "intent" }>).body;
   const store = openBlobs(world.bus, BUCKETS.repos);
   const repo = await new MaterialRepository(`${tempDir()}/connectors.git`, store).open([base.commit]);
   return JSON.parse(rawGit(repo.gitDir, "show", `${base.commit}:entries.json`)) as BriefMaterial;

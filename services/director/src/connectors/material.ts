@@ -9,7 +9,7 @@ import {
   type ConnectorName,
   type WorkItemDetails,
 } from "@antiphon/contracts";
-import type { PullRequest } from "../work-items/pull-requests.ts";
+import type { PullRequest } from "../work-items/issue-answer.ts";
 
 const README = `What the connectors of this run answered.
 

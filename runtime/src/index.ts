@@ -2,6 +2,7 @@
 export { backoffMs } from "./process/backoff.ts";
 export type { BackoffPolicy } from "./process/backoff.ts";
 export { openBlobs } from "./stores/blobs.ts";
+export { removeUnfinishedUntil, UploadNotes } from "./stores/upload-notes.ts";
 export type { BlobOptions, BlobSource, Blobs } from "./stores/blobs.ts";
 export { connectBus } from "./nats/bus.ts";
 export type { Bus, BusOptions } from "./nats/bus.ts";

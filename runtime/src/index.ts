@@ -1,5 +1,6 @@
 /** The actor runtime that services import. NATS packages are imported only in this package. */
 export { backoffMs } from "./process/backoff.ts";
+export { UntilEnd } from "./process/until-end.ts";
 export type { BackoffPolicy } from "./process/backoff.ts";
 export { openBlobs } from "./stores/blobs.ts";
 export { removeUnfinishedUntil, UploadNotes } from "./stores/upload-notes.ts";

@@ -42,6 +42,7 @@ import {
   silentMeter,
   systemClock,
   tell,
+  uniqueId,
   type Bus,
   type Consumption,
   type Journal,
@@ -243,6 +244,14 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   const restores = openRunRestore(bus, journal);
+  // A queue group of its own: each Director answers for the attempts that it holds back.
+  serveRpc(
+    bus,
+    subjects.directorAdmission,
+    `director-${uniqueId()}`,
+    async () => ({ held: admission.held() }),
+    { log },
+  );
   answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });

@@ -2,6 +2,7 @@
 // ANT_NATS_UNREACHABLE; a long run is read part by part, each with that deadline.
 import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
 import type {
+  AdmissionReply,
   DirectorKey,
   ImagesReply,
   ImagesRequest,
@@ -16,7 +17,10 @@ import type {
   StoredRecord,
 } from "@antiphon/contracts";
 import {
+  askAll,
   callRpc,
+  consumerCounts,
+  countDeadLetters,
   countOpenRuns,
   listen,
   openBlobs,
@@ -134,8 +138,19 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
+    queueCounts: () => queueCounts(bus, soon),
+    admissions: async () =>
+      (await askAll<Admission>(bus, subjects.directorAdmission, ROLL_CALL_MS)).map(({ held }) => held),
     rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
   };
+}
+
+type Admission = Extract<AdmissionReply, { ok: true }>;
+
+async function queueCounts(bus: Bus, soon: <T>(work: Promise<T>) => Promise<T>) {
+  const counted = Promise.all([consumerCounts(bus), countOpenRuns(bus), countDeadLetters(bus)]);
+  const [consumers, openRuns, deadLetters] = await soon(counted);
+  return { consumers, openRuns, deadLetters };
 }
 
 /** The keys that Directors have published themselves, for a deployment that pins none. */

@@ -1,4 +1,5 @@
-// What a PLAN or REVIEW run delivered: its plan, or its findings, as the clean room's evidence has them.
+// What a PLAN or REVIEW run delivered: its plan, or its findings, as the clean room's evidence has them. Of another run, what the
+// reviewer found that its change had to pass.
 import { createHash } from "node:crypto";
 import type { DroppedFinding, Finding, SkillResult } from "@antiphon/contracts";
 import { readPlanText } from "@antiphon/contracts/plans/plan-text";
@@ -11,7 +12,8 @@ import type { Screen } from "../screen/screen.ts";
 import type { RunSummary } from "./summary.ts";
 
 const PLAN_PATH = "plan/plan.yaml";
-const reviewPath = (runId: string): string => `skills/results/${runId}/reviewer.json`;
+const resultsOf = (runId: string): string => `skills/results/${runId}/`;
+const reviewPath = (runId: string): string => `${resultsOf(runId)}reviewer.json`;
 
 export interface ReviewOutput {
   readonly decision: "accept" | "reject";
@@ -55,16 +57,31 @@ export async function shownDelivery(
 }
 
 export async function reviewIn(gateway: GatewayClient, runId: string): Promise<ReviewOutput> {
-  const result = await verdictFile(gateway, runId, reviewPath(runId));
+  const result = await reviewFile(gateway, runId, "json");
   if (result !== null) return outputOf(result);
   throw new Failure("ANT_EVIDENCE_NOT_FOUND", `${runId} has no findings`, {
-    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json has findings`,
+    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json, and a run with a reviewer (--gate reviewer), has findings`,
   });
 }
 
 export async function reviewTextIn(gateway: GatewayClient, runId: string): Promise<string> {
   await reviewIn(gateway, runId);
-  return (await verdictFile(gateway, runId, reviewPath(runId).replace(/json$/, "md"))) ?? "";
+  return (await reviewFile(gateway, runId, "md")) ?? "";
+}
+
+/** Of a REVIEW run, or else of the last change that a reviewer judged, whatever came of it. */
+async function reviewFile(
+  gateway: GatewayClient,
+  runId: string,
+  form: "json" | "md",
+): Promise<string | null> {
+  const own = await verdictFile(gateway, runId, reviewPath(runId).replace(/json$/, form));
+  if (own !== null) return own;
+  return newestFile(
+    gateway,
+    runId,
+    (path) => path.startsWith(resultsOf(runId)) && path.endsWith(`-reviewer.${form}`),
+  );
 }
 
 /** The plan of a PLAN run, and the goal that it was asked for. */
@@ -83,11 +100,20 @@ export async function planOf(
 }
 
 /** The text of a file of the newest verdict that passed and has it; null: none does. */
-async function verdictFile(gateway: GatewayClient, runId: string, path: string): Promise<string | null> {
+function verdictFile(gateway: GatewayClient, runId: string, path: string): Promise<string | null> {
+  return newestFile(gateway, runId, (one, { decision }) => one === path && decision === "PASS");
+}
+
+async function newestFile(
+  gateway: GatewayClient,
+  runId: string,
+  isWanted: (path: string, manifest: { readonly decision: string }) => boolean,
+): Promise<string | null> {
   const { bundles } = await gateway.get("/runs/{id}/evidence", { id: runId });
   for (const { kind, manifest, taskId, epoch } of bundles.toReversed()) {
-    const file = manifest.files.find((one) => one.path === path);
-    if (kind !== "verdict" || manifest.decision !== "PASS" || file === undefined) continue;
+    const file = manifest.files.find((one) => isWanted(one.path, manifest));
+    if (kind !== "verdict" || file === undefined) continue;
+    const { path } = file;
     const bytes = await gateway.bytes(filePath(runId, taskId, epoch, path, true));
     const digest = `sha256-${createHash("sha256").update(bytes).digest("base64url")}`;
     if (digest !== file.blob.digest)

@@ -12,6 +12,7 @@ import {
   discoverCheck,
   inspectRepo,
   otherChecks,
+  treeDiff,
   type Chance,
   type CommitFiles,
   type CommitSigner,
@@ -86,6 +87,10 @@ export class Repositories implements RepositoryPort {
   async texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const files = await this.listing(repo, commit);
     return files.readAll(paths.filter((path) => files.id(path) !== null && !files.links.has(path)));
+  }
+
+  async diff(repo: RepoRef, from: string, to: string): Promise<Buffer> {
+    return treeDiff(await this.#served.open(repo, [from, to]), from, to);
   }
 
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {

@@ -4,6 +4,7 @@
  */
 import {
   deliverableOf,
+  FINDINGS_FILE,
   layout,
   PLAN_FILE,
   planDocuments,
@@ -15,6 +16,7 @@ import {
   reviewSentence,
   validateDocument,
   type Findings,
+  type Review,
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { RepositoryPort, TextFile, VerdictEvidencePort } from "../ports.ts";
@@ -42,16 +44,9 @@ export async function deliveryOf(
     return { kind: "refused", code, message: `the agent wrote no ${due.file}; ${due.criterion}` };
   const text = (await evidence.artifact(found.blob)).toString("utf8");
   if (due.kind === "plan") return planDelivery(text, code);
-  const check = validateDocument(text, { filename: due.file, schema: "Findings" });
-  if (!check.ok) {
-    const [first] = check.errors;
-    const message = first === undefined ? `${due.file} is not valid` : planProblemText(due.file, first);
-    return { kind: "refused", code, message };
-  }
   const { base, intent } = intentOf(run);
-  const { findings } = check.value as Findings;
-  const paths = [...new Set(findings.map(({ file }) => file))];
-  const review = reviewOf(findings, await repository.texts(base.repo, run.head, paths)); // director/D4
+  const review = await readReview(text, (paths) => repository.texts(base.repo, run.head, paths));
+  if (typeof review === "string") return { kind: "refused", code, message: review };
   const about = { runId: run.runId, taskId, goal: intent.goal, commit: run.head };
   const folder = layout.skillResults(run.runId);
   return {
@@ -62,6 +57,24 @@ export async function deliveryOf(
       { path: `${folder}/reviewer.md`, text: reviewMarkdown(review, intent.goal) },
     ],
   };
+}
+
+/** A review of the files that `texts` reads; a text: why there is none. */
+export async function readReview(
+  text: string,
+  texts: (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<Review | string> {
+  const check = validateDocument(text, { filename: FINDINGS_FILE, schema: "Findings" });
+  if (!check.ok) return firstProblem(FINDINGS_FILE, check.errors);
+  const { findings } = check.value as Findings;
+  return reviewOf(findings, await texts([...new Set(findings.map(({ file }) => file))])); // director/D4
+}
+
+export function firstProblem(
+  file: string,
+  [first]: readonly Parameters<typeof planProblemText>[1][],
+): string {
+  return first === undefined ? `${file} is not valid` : planProblemText(file, first);
 }
 
 function planDelivery(text: string, code: string): Delivery {

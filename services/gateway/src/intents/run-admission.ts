@@ -1,6 +1,7 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
 import { AntiphonError, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
+import { checkGates } from "./gate-agents.ts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
@@ -71,6 +72,7 @@ export class RunAdmission {
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
+    checkGates(judged.options, judged.bounds);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { checkGates } from "./gate-agents.ts";
+
+const SCRIPT = { kind: "scripted" as const, commands: ["true"] };
+const NONE = { profiles: ["team"] };
+const POLICY = { ...NONE, gates: [{ name: "code", skill: "qa" as const }] };
+
+test("a skill that nobody but the author's script could be is refused, with the policy that demands it", () => {
+  const own = { agent: SCRIPT, gates: { skills: ["reviewer" as const] } };
+  expect(() => checkGates(own, NONE)).toThrow("nobody can be the reviewer");
+  expect(() => checkGates({ agent: SCRIPT }, POLICY)).toThrow(
+    "policy team demands it; name one with --gate-agent",
+  );
+});
+
+test("a run with an agent that can judge, with a judge of its own, or without skills starts", () => {
+  const judge = { kind: "command" as const, argv: ["judge"] };
+  expect(() => checkGates({ agent: SCRIPT }, NONE)).not.toThrow();
+  expect(() => checkGates({ agent: judge }, POLICY)).not.toThrow();
+  expect(() => checkGates({ agent: SCRIPT, gates: { skills: [], agent: judge } }, POLICY)).not.toThrow();
+  const named = { ...NONE, gates: [{ name: "code", skill: "qa" as const, agent: judge }] };
+  expect(() => checkGates({ agent: SCRIPT }, named)).not.toThrow();
+});

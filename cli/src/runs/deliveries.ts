@@ -60,7 +60,7 @@ export async function reviewIn(gateway: GatewayClient, runId: string): Promise<R
   const result = await reviewFile(gateway, runId, "json");
   if (result !== null) return outputOf(result);
   throw new Failure("ANT_EVIDENCE_NOT_FOUND", `${runId} has no findings`, {
-    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json, and a run with a reviewer (--gate reviewer), has findings`,
+    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json, or a run with \`--gate reviewer\`, has findings`,
   });
 }
 

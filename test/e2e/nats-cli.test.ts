@@ -167,10 +167,12 @@ describe("docs/guides/nats-cli.md", () => {
 
   test.each(TASKS.filter(({ title }) => title in SHOWN))("$title", async ({ title, script }) => {
     const wanted = SHOWN[title]!(runId);
+    // A reader may be early: the router gives a message up after a moment, and under load a list is empty at times.
+    const deadline = Date.now() + 20_000;
     const ended = await eventually(title, async () => {
       const result = await run("bash", ["-o", "pipefail", "-ec", filled(script)], shell());
       const isShown = result.code === 0 && wanted.test(result.stdout);
-      return isShown || !title.includes("dead letter") ? result : null; // it takes the router a moment to give up
+      return isShown || Date.now() > deadline ? result : null;
     });
     expect(ended, ended.stdout).toMatchObject({ code: 0 });
     expect(ended.stdout).toMatch(wanted);

@@ -185,7 +185,7 @@ export class Supervisor {
   }
 
   #argumentsOf(role: string): string[] {
-    return [SMALL_YOUNG_SPACE, "--enable-source-maps", join(this.#bundle, "serve.js"), role];
+    return [SMALL_YOUNG_SPACE, join(this.#bundle, "serve.js"), role];
   }
 
   /** Restarts, all at once, the services that differ in the new bundle. The nats-server and the others keep running. */

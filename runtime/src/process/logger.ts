@@ -2,6 +2,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import { pino } from "pino";
 import type { Logger as PinoLogger } from "pino";
 import { standardErrorLines } from "./log-lines.ts";
+import { sourceStack } from "./source-stack.ts";
 
 export type Logger = PinoLogger;
 
@@ -37,10 +38,8 @@ function redacted(fields: object, depth = depthOfSecrets): object {
 export interface LoggerOptions {
   /** pino level; `silent` mutes. Default `info`. */
   level?: string;
-  /** Fields of every line: node id, version. */
   /** Fields added to every line: node id, version. */
   fields?: Record<string, unknown>;
-  /** Where lines go; default standard error, so that standard output stays the program's own. */
   /** Default standard error, so that standard output belongs to the program. */
   destination?: { write(line: string): void };
 }
@@ -67,8 +66,12 @@ export function createLogger(name: string, options: LoggerOptions = {}): Logger 
 /** A coded error is logged with its code and cause; a stack is useful only for a bug. */
 function shownError(error: Error): object {
   if (!(error instanceof AntiphonError) || error.code === "ANT_INTERNAL")
-    return pino.stdSerializers.err(error);
+    return withSourceStack(pino.stdSerializers.err(error));
   const { code, detail: message, data, cause } = error;
   const because = cause instanceof Error ? { cause: cause.message } : {};
   return { code, message, ...(Object.keys(data).length > 0 ? { data } : {}), ...because };
+}
+
+function withSourceStack(shown: ReturnType<typeof pino.stdSerializers.err>): object {
+  return { ...shown, stack: sourceStack(shown.stack) };
 }

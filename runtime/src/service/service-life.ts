@@ -7,6 +7,7 @@ import { readRuntimeConfig } from "../process/config.ts";
 import { nodeId } from "../process/ids.ts";
 import type { Logger } from "../process/logger.ts";
 import { standardErrorLines } from "../process/log-lines.ts";
+import { sourceStack } from "../process/source-stack.ts";
 import { createLogger } from "../process/logger.ts";
 import { measureBus } from "./bus-metrics.ts";
 import { openMetrics, type Metrics } from "./metrics.ts";
@@ -231,7 +232,10 @@ function firstSignal(log: Logger): Promise<NodeJS.Signals> {
 function die(service: string, thrown: unknown): never {
   const error = AntiphonError.from(thrown);
   const line = { level: "fatal", time: new Date().toISOString(), service, ...error.toJSON() };
-  const stack = error.code === "ANT_INTERNAL" && thrown instanceof Error ? { stack: thrown.stack } : {};
+  const stack =
+    error.code === "ANT_INTERNAL" && thrown instanceof Error
+      ? { stack: sourceStack(thrown.stack ?? "") }
+      : {};
   const lines = standardErrorLines();
   lines.write(`${JSON.stringify({ ...line, ...stack })}\n`);
   lines.flush();

@@ -110,7 +110,13 @@ export async function submit(
   await page.getByLabel(/^Checks/).fill(CHECK);
   await page.getByLabel(/^Approvals/).fill(String(approvals));
   await page.getByRole("button", { name: "Start the run" }).click();
-  await page.waitForURL(/#\/runs\/run_/);
+  const refusal = page.locator(".action .notice");
+  await Promise.race([
+    page.waitForURL(/#\/runs\/run_/),
+    refusal.waitFor().then(async () => {
+      throw new Error(`the page does not start the run: ${await refusal.innerText()}`);
+    }),
+  ]);
   return /run_[a-z0-9]+/.exec(page.url())![0];
 }
 

@@ -3,7 +3,7 @@
  * the change and its contract. Its word can only keep a change from landing; the clean room has passed before.
  */
 import { Type, type Static } from "typebox";
-import { Severity } from "../reviews/findings.ts";
+import type { Severity } from "../reviews/findings.ts";
 import { BlobRef } from "../shapes/refs.ts";
 import { CommitId, Epoch, TaskId } from "../shapes/ids.ts";
 import { closed, oneOf } from "../shapes/shape.ts";

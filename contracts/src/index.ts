@@ -67,6 +67,8 @@ export { readPlan, type ReadPlan, type TaskGraph } from "./plans/read-plan.ts";
 export { PLAN_FILE, planProblemText, readPlanText } from "./plans/plan-text.ts";
 export * from "./reviews/findings.ts";
 export * from "./reviews/review.ts";
+export * from "./reviews/brief.ts";
+export * from "./reviews/briefing.ts";
 export * from "./rpc/policy-simulation.ts";
 export * from "./rpc/rebuild-rpc.ts";
 export * from "./rpc/restore-rpc.ts";
@@ -75,14 +77,22 @@ export * from "./rpc/run-contract-rpc.ts";
 export * from "./shapes/refs.ts";
 export * from "./registry/registry.ts";
 export * from "./rpc/repo-rpc.ts";
+export * from "./rpc/connectors-rpc.ts";
 export { findCycle } from "./rules/graph.ts";
 export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";
 export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
 export * from "./runs/approvals.ts";
+export * from "./runs/connectors.ts";
 export * from "./runs/skill-gates.ts";
-export { DELIVERABLES, deliverableOf, deliverableOfSkill, type Deliverable } from "./runs/deliverables.ts";
+export {
+  BRIEF,
+  DELIVERABLES,
+  deliverableOf,
+  deliverableOfSkill,
+  type Deliverable,
+} from "./runs/deliverables.ts";
 export { modelHostIn, PROVIDER_KEYS } from "./runs/model-hosts.ts";
 export * from "./runs/hook-decision.ts";
 export * from "./runs/run-options.ts";

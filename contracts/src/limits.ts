@@ -331,12 +331,7 @@ const TABLE = {
   trackerAnswerBytes: [8 * MiB, "bytes", "one answer of an issue tracker", "ANT_WORK_ITEMS_UNREADABLE"],
   sessionKeepS: [7 * 86_400, "seconds", "people look at sessions for days", "dropped"],
   sessionTokenS: [900, "seconds", "a leaked token soon expires", "401, ANT_SESSION_EXPIRED"],
-  hookWindowMs: [
-    300_000,
-    "milliseconds",
-    "clocks of other systems differ by less",
-    "401, ANT_HOOK_SIGNATURE",
-  ],
+  hookWindowMs: [300_000, "milliseconds", "clocks of other systems differ less", "401, ANT_HOOK_SIGNATURE"],
   hookRequests: [
     10_000,
     "requests",
@@ -483,6 +478,9 @@ const TABLE = {
     "for what a canceled attempt left to be read from its sandbox; its commands are stopped before",
     "the container is removed unread",
   ],
+  briefProjects: [32, "repositories", "all are read before a run is accepted", "refused"],
+  briefEntries: [1_000, "entries", "a model reads all of them", "the rest is left out and counted"],
+  briefBytes: [512 * KiB, "bytes", "a model reads all entries", "the rest is left out and counted"],
   canceledReportMs: [
     20_000,
     "milliseconds",

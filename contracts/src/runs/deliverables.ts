@@ -1,12 +1,17 @@
-/** The file with which the task of a PLAN or REVIEW run, or of a skill, ends. It is named in the task's `return.artifacts`. */
+/**
+ * The file with which the task of a PLAN or REVIEW run, of one without a repository, or of a skill, ends. It is named in the task's
+ * `return.artifacts`.
+ */
 import type { DirectorTask } from "../seeds/director-task.ts";
 import type { Workflow } from "../seeds/router-contract.ts";
 import { PLAN_FILE } from "../plans/plan-text.ts";
+import { BRIEF_FILE } from "../reviews/brief.ts";
 import { FINDINGS_FILE } from "../reviews/findings.ts";
+import { ENTRIES_FILE } from "./connectors.ts";
 import { QA_FILE, type GateSkill } from "./skill-gates.ts";
 
 export interface Deliverable {
-  readonly kind: "plan" | "findings" | "qa";
+  readonly kind: "plan" | "findings" | "brief" | "qa";
   readonly file: string;
   /** What the agent is told, as an acceptance criterion. */
   readonly criterion: string;
@@ -41,8 +46,17 @@ export function deliverableOfSkill(skill: GateSkill): Deliverable {
   return OF_SKILLS[skill];
 }
 
+/** Of a run without a repository. */
+export const BRIEF: Deliverable = {
+  kind: "brief",
+  file: BRIEF_FILE,
+  criterion: `${BRIEF_FILE} at the root of the work tree holds the brief: {summary, entries: [{source, note?}]}, the most important entry first, each source word for word as in ${ENTRIES_FILE}, no other file changed`,
+};
+
 /** What a task has to deliver; null: nothing but its change. */
 export function deliverableOf(workflow: Workflow, task: DirectorTask): Deliverable | null {
-  const due = DELIVERABLES[workflow];
-  return due !== undefined && task.return.artifacts.includes(due.file) ? due : null;
+  const { artifacts } = task.return;
+  return (
+    [BRIEF, DELIVERABLES[workflow]].find((due) => due !== undefined && artifacts.includes(due.file)) ?? null
+  );
 }

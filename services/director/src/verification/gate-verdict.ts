@@ -19,7 +19,7 @@ import {
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState, type TaskPhase, type TaskState } from "@antiphon/run";
 import type { RepositoryPort, TextFile, VerdictEvidencePort } from "../ports.ts";
-import { firstProblem, readReview } from "./delivery.ts";
+import { CODES, faultIn, readReview } from "./delivery.ts";
 
 interface Ports {
   readonly repository: Pick<RepositoryPort, "texts" | "diff">;
@@ -118,7 +118,7 @@ function qaFound(
 ): Found {
   const { file } = deliverableOfSkill("qa");
   const check = validateDocument(text, { filename: file, schema: "QaReport" });
-  if (!check.ok) return invalid(gate, firstProblem(file, check.errors));
+  if (!check.ok) return invalid(gate, faultIn(file, check.errors));
   const output = check.value as QaReport;
   const result: SkillResult = {
     ...{ skill: "qa", run_id: about.runId },
@@ -140,8 +140,7 @@ const blocked = (message: string): Omit<Found, "files"> => ({
 });
 
 function invalid({ skill }: PlannedGate, message: string): Found {
-  const code = skill === "qa" ? "ANT_QA_INVALID" : "ANT_REVIEW_INVALID";
-  return { verdict: "FAIL", code, message, files: [] };
+  return { verdict: "FAIL", code: CODES[deliverableOfSkill(skill).kind], message, files: [] };
 }
 
 function lineOf({ severity, file, line, quote, why, suggestion }: Finding): string {

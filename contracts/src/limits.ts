@@ -26,12 +26,7 @@ const TABLE = {
     "everything in a record except its body (ids, cause, signature, trace, append expectations): twice the largest case",
     "n/a",
   ],
-  messageDepth: [
-    64,
-    "levels",
-    "no contract nests deeper, and a reader's stack stays safe",
-    "ANT_CONTRACT_LIMIT",
-  ],
+  messageDepth: [64, "levels", "no contract nests deeper; a reader's stack is safe", "ANT_CONTRACT_LIMIT"],
   messageNodes: [100_000, "values", "bounds the time to check one message", "ANT_CONTRACT_LIMIT"],
   documentBytes: [
     1 * MiB,
@@ -241,8 +236,10 @@ const TABLE = {
     "the globs with wildcards of one list, with alternatives written out",
     "ANT_INTENT_OPTIONS",
   ],
-  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
-  treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
+  treeBytes: [4096 * MiB, "bytes", "files of a base tree; three services keep it", "ANT_REPO_TOO_LARGE"],
+  treeHeldBytes: [64 * MiB, "bytes", "of a base tree, which is faster in memory", "it is streamed"],
+  treeTransferMs: [600_000, "milliseconds", "storing or fetching a base tree", "ANT_BLOB_DEADLINE"],
   linkedBytes: [
     256 * MiB,
     "bytes",
@@ -331,12 +328,7 @@ const TABLE = {
   trackerAnswerBytes: [8 * MiB, "bytes", "one answer of an issue tracker", "ANT_WORK_ITEMS_UNREADABLE"],
   sessionKeepS: [7 * 86_400, "seconds", "people look at sessions for days", "dropped"],
   sessionTokenS: [900, "seconds", "a leaked token soon expires", "401, ANT_SESSION_EXPIRED"],
-  hookWindowMs: [
-    300_000,
-    "milliseconds",
-    "clocks of other systems differ by less",
-    "401, ANT_HOOK_SIGNATURE",
-  ],
+  hookWindowMs: [300_000, "milliseconds", "clocks of other systems differ less", "401, ANT_HOOK_SIGNATURE"],
   hookRequests: [
     10_000,
     "requests",
@@ -483,6 +475,9 @@ const TABLE = {
     "for what a canceled attempt left to be read from its sandbox; its commands are stopped before",
     "the container is removed unread",
   ],
+  briefProjects: [32, "repositories", "all are read before a run is accepted", "refused"],
+  briefEntries: [1_000, "entries", "a model reads all of them", "the rest is left out and counted"],
+  briefBytes: [512 * KiB, "bytes", "a model reads all entries", "the rest is left out and counted"],
   canceledReportMs: [
     20_000,
     "milliseconds",

@@ -23,6 +23,7 @@ export { exportTree, type ExportBounds, type ExportedTree } from "./trees/export
 export { gitVersion } from "./process/git-process.ts";
 export { startLauncher } from "./process/launcher.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
+export { rootCommit, type RootCommit } from "./objects/root-commit.ts";
 export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
 export { projectFileOf } from "./inspection/project-file.ts";
 export { lockedPackages, type LockedPackage } from "./inspection/lock-packages.ts";
@@ -68,7 +69,7 @@ export {
   type ReplayOutcome,
   type TreeMerge,
 } from "./landing/rebase.ts";
-export { missingCommits, Mirrors } from "./remote/mirrors.ts";
+export { initBare, missingCommits, Mirrors } from "./remote/mirrors.ts";
 export { copyCommit, originOf } from "./remote/origin.ts";
 export { packOf, pushRef, unpackInto } from "./remote/push.ts";
 export type { RemoteAccess } from "./remote/transport.ts";

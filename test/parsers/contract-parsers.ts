@@ -161,7 +161,7 @@ export const contractParsers: readonly Parser[] = [
   },
   {
     name: "findings and the file that they quote",
-    reads: ["contracts/src/reviews/review.ts"],
+    reads: ["contracts/src/reviews/review.ts", "contracts/src/reviews/markdown-text.ts"],
     shapes: repeated(["\n", "a", "a\r\n", "`", "ab", "<"]),
     largest: 64 * 1024,
     run: (text) => {

@@ -12,9 +12,16 @@ export interface ServedIssue {
   pull_request?: object;
 }
 
+export interface ServedPull extends ServedIssue {
+  draft: boolean;
+  user: { login: string };
+  head: { ref: string };
+}
+
 export interface IssueServer {
   readonly url: string;
   readonly issues: ServedIssue[];
+  readonly pulls: ServedPull[];
   readonly comments: Map<number, string[]>;
   /** Method, path and Authorization of each request. */
   readonly asked: { method: string; path: string; authorization: string }[];
@@ -38,7 +45,7 @@ export async function issueServer(project: string, count: number): Promise<Issue
     return { number, title: `Issue ${number}`, body: `Text ${number}`, state: "open", ...rest };
   });
   const served: Omit<IssueServer, "url" | "close"> = {
-    ...{ issues, comments: new Map(), asked: [], next: null, after: null, dropsUnknown: false },
+    ...{ issues, pulls: [], comments: new Map(), asked: [], next: null, after: null, dropsUnknown: false },
   };
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => answer(served, project, request, body, response));
@@ -84,11 +91,13 @@ function answer(
   served.next = null;
   if (next !== null) return next(response);
   const api = /^\/api\/(v1|v3)\/repos\/([^/]+\/[^/]+)\/issues(?:\/(\d+))?(\/comments)?$/.exec(url.pathname);
-  const [, version, asked, number, isComment] = api ?? [];
+  const pulls = /^\/api\/(v1|v3)\/repos\/([^/]+\/[^/]+)\/pulls$/.exec(url.pathname);
+  const [, version, asked, number, isComment] = api ?? pulls ?? [];
   if (version === undefined) return send(response, 404, { message: "Not Found" });
   if (authorization !== `${version === "v1" ? "token" : "Bearer"} ${TOKEN}`)
     return send(response, 401, { message: "Bad credentials" });
   if (asked !== project) return send(response, 403, { message: "user should have a permission" });
+  if (pulls !== null) return list(served.pulls, url, response);
   if (number === undefined) return list(served.issues, url, response);
   const issue = served.issues.find((one) => one.number === Number(number));
   if (issue === undefined) return send(response, 404, { message: "Not Found" });

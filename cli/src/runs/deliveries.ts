@@ -1,6 +1,7 @@
-// What a PLAN or REVIEW run delivered: its plan, or its findings, as the clean room's evidence has them.
+// What a run delivered that lands nothing: a plan, findings or a brief, as the clean room's evidence has them.
 import { createHash } from "node:crypto";
-import type { DroppedFinding, Finding, SkillResult } from "@antiphon/contracts";
+import type { BriefOutput, DroppedFinding, Finding, SkillResult } from "@antiphon/contracts";
+import { isMaterial } from "@antiphon/contracts/runs/connectors";
 import { readPlanText } from "@antiphon/contracts/plans/plan-text";
 import type { TaskGraph } from "@antiphon/contracts/plans/read-plan";
 import { reviewSentence } from "@antiphon/contracts/reviews/review";
@@ -10,7 +11,9 @@ import type { GatewayClient } from "../gateway/gateway-client.ts";
 import type { Screen } from "../screen/screen.ts";
 import type { RunSummary } from "./summary.ts";
 
+const SHOWN_ENTRIES = 20;
 const PLAN_PATH = "plan/plan.yaml";
+const briefPath = (runId: string): string => `skills/results/${runId}/brief.json`;
 const reviewPath = (runId: string): string => `skills/results/${runId}/reviewer.json`;
 
 export interface ReviewOutput {
@@ -19,20 +22,27 @@ export interface ReviewOutput {
   readonly dropped: readonly DroppedFinding[];
 }
 
-/** Empty for a run that delivers neither, or has not yet. */
+/** Empty for a run that delivers none of them, or has not yet. */
 export interface Delivery {
+  readonly brief?: BriefOutput;
   readonly plan?: TaskGraph;
   readonly review?: ReviewOutput;
 }
 
+type Delivering = Pick<RunSummary, "runId" | "workflow" | "status" | "repo">;
+
 async function deliveryOf(
   gateway: GatewayClient,
-  { runId, workflow, status }: Pick<RunSummary, "runId" | "workflow" | "status">,
+  { runId, workflow, status, repo }: Delivering,
 ): Promise<Delivery> {
   if (status !== "succeeded" || (workflow !== "PLAN" && workflow !== "REVIEW")) return {};
   if (workflow === "REVIEW") {
     const result = await verdictFile(gateway, runId, reviewPath(runId));
     return result === null ? {} : { review: outputOf(result) };
+  }
+  if (repo !== null && isMaterial({ path: repo })) {
+    const result = await verdictFile(gateway, runId, briefPath(runId));
+    return result === null ? {} : { brief: outputOf<BriefOutput>(result) };
   }
   const text = await verdictFile(gateway, runId, PLAN_PATH);
   const read = text === null ? null : readPlanText(text, PLAN_PATH);
@@ -43,7 +53,7 @@ async function deliveryOf(
 export async function shownDelivery(
   screen: Screen,
   gateway: GatewayClient,
-  summary: Pick<RunSummary, "runId" | "workflow" | "status">,
+  summary: Delivering,
 ): Promise<Delivery> {
   try {
     return await deliveryOf(gateway, summary);
@@ -97,13 +107,25 @@ async function verdictFile(gateway: GatewayClient, runId: string, path: string):
   return null;
 }
 
-function outputOf(text: string): ReviewOutput {
+function outputOf<Output = ReviewOutput>(text: string): Output {
   const { pairs } = JSON.parse(text) as SkillResult;
-  return pairs[0]?.output as ReviewOutput;
+  return pairs[0]?.output as Output;
 }
 
 /** Lines for `antiphon get`. */
-export function deliveryRows(runId: string, { plan, review }: Delivery): string[] {
+export function deliveryRows(runId: string, { brief, plan, review }: Delivery): string[] {
+  if (brief !== undefined)
+    return [
+      `  brief  ${oneLine(brief.summary)}`,
+      ...brief.entries.slice(0, SHOWN_ENTRIES).map(({ source, title, status, note }) => {
+        const says = note === undefined ? "" : `: ${oneLine(note)}`;
+        return `    ${oneLine(source)}  ${oneLine(title)} (${oneLine(status)})${says}`;
+      }),
+      ...(brief.entries.length > SHOWN_ENTRIES
+        ? [`    and ${brief.entries.length - SHOWN_ENTRIES} more`]
+        : []),
+      `  read it  antiphon evidence export ${runId}`,
+    ];
   if (review !== undefined)
     return [
       `  review  ${reviewSentence(review)}`,

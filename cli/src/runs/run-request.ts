@@ -17,6 +17,9 @@ export interface RunFlags {
   readonly tasks?: string;
   readonly plan?: string;
   readonly recording?: string;
+  readonly connector?: readonly string[];
+  readonly project?: readonly string[];
+  readonly topic?: readonly string[];
   readonly [flag: string]: unknown;
 }
 
@@ -33,12 +36,19 @@ export interface RunFiles {
 
 type Fields = Record<string, unknown>;
 
-export function intentOf(goal: string, repoPath: string, flags: RunFlags, files: RunFiles): Intent {
-  const repo = { name: repoPath.split("/").filter(Boolean).at(-1) ?? repoPath, path: repoPath };
+/** Whether the run reads connectors instead of a repository. */
+export function readsConnectors({ connector, project, topic }: RunFlags): boolean {
+  return connector !== undefined || project !== undefined || topic !== undefined;
+}
+
+/** `repoPath`: of a run that reads connectors, the project that it is about if none is named; null: those of the deployment. */
+export function intentOf(goal: string, repoPath: string | null, flags: RunFlags, files: RunFiles): Intent {
+  const { connector } = flags;
   const intent = {
     goal,
-    inputs: { repo, agent: agentOf(flags, files) } as Fields,
+    inputs: readsConnectors(flags) ? sourcesOf(repoPath, flags, files) : workOf(repoPath ?? "", flags, files),
     constraints: {} as Fields,
+    ...(connector === undefined ? {} : { connectors: [...connector] }),
   };
   for (const name of RUN_OPTION_NAMES) {
     const { place, flags: rows, implied } = RUN_OPTIONS[name];
@@ -54,6 +64,22 @@ export function intentOf(goal: string, repoPath: string, flags: RunFlags, files:
   if (files.packs.length > 0 && egress === undefined && model_budget !== undefined)
     intent.constraints["egress"] = { mode: "allowlist", allowlist: [] };
   return intent;
+}
+
+function workOf(repoPath: string, flags: RunFlags, files: RunFiles): Fields {
+  const repo = { name: repoPath.split("/").filter(Boolean).at(-1) ?? repoPath, path: repoPath };
+  return { repo, agent: agentOf(flags, files) };
+}
+
+/** Without an agent the gateway gives the run one that lists everything that was read. */
+function sourcesOf(repoPath: string | null, flags: RunFlags, files: RunFiles): Fields {
+  const { project = repoPath === null ? [] : [repoPath], topic } = flags;
+  const isNamed = files.packs.length > 0 || flags.agent !== undefined || impliedAgent(flags) !== null;
+  return {
+    ...(isNamed ? { agent: agentOf(flags, files) } : {}),
+    ...(project.length === 0 ? {} : { projects: [...project] }),
+    ...(topic === undefined ? {} : { topics: [...topic] }),
+  };
 }
 
 /** An option of one flag, or an object whose fields have flags; undefined: none of its flags was given. */

@@ -28,7 +28,18 @@ export const addRun: AddVerb = (program, context) => {
     .option(
       "--repo <path or URL>",
       "the git repository to work on (default: the one around the current directory)",
-    );
+    )
+    .option(
+      "--connector <name>",
+      "read work-items or pull-requests instead of a repository and write a brief (repeatable)",
+      collect,
+    )
+    .option(
+      "--project <path or URL>",
+      "write a brief about this repository (repeatable; default: the one around the current directory)",
+      collect,
+    )
+    .option("--topic <word>", "write a brief about entries that hold this word (repeatable)", collect);
   for (const { flag, help, reads } of context.runFlags)
     if (reads === "texts" || reads === "pairs") command.option(flag, help, collect);
     else command.option(flag, help);
@@ -45,6 +56,7 @@ export const addRun: AddVerb = (program, context) => {
       "after",
       examples([
         'antiphon run "Fix the failing date parser" --patch fix.diff --check "npm test"',
+        'antiphon run "daily brief" --connector work-items --topic infra',
         'antiphon run "Add a licence header" --repo ./app --command "./add-header.sh" --allow-unverified',
         'antiphon run "Speed up the parser" --agent claude --model-usd 2 --check "npm test"',
         'antiphon run "Speed up the parser" --agent claude,codex --parallel 2 --model-usd 2 --check "npm test"',
@@ -63,10 +75,16 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
   const { loadFiles } = await import("../runs/run-files.ts");
   const { localProblem, repositoryOf } = await import("../runs/repository-place.ts");
-  const { intentOf } = await import("../runs/run-request.ts");
+  const { intentOf, readsConnectors } = await import("../runs/run-request.ts");
   const { placesOf } = await import("../agents/pack-places.ts");
   const flags: RunFlags = context.program === null ? options : { ...options, program: context.program };
-  const repoPath = repositoryOf(flags.repo);
+  const isBrief = readsConnectors(flags);
+  if (isBrief && flags.repo !== undefined)
+    throw usage(
+      "a run that reads connectors works on no repository",
+      "name it with --project instead of --repo",
+    );
+  const repoPath = isBrief ? (flags.project?.[0] ?? repositoryOf(undefined)) : repositoryOf(flags.repo);
   const problem = localProblem(context.config.gatewayUrl, repoPath, flags.repo);
   if (problem !== null) throw problem;
   // Both parse documents, which most runs name none of.

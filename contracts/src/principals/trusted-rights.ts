@@ -30,7 +30,9 @@ export function gateway(places: Places): Rights {
       ask("antiphon.v1.session.*.*"),
       ask("antiphon.v1.session.*.claim.*.*"),
       ask("antiphon.v1.ctl.*"),
-      ...["repo.inspect", "run.contract", "run.rebuild", "run.restore"].map((name) => calls(name)),
+      ...["repo.inspect", "connectors.read", "run.contract", "run.rebuild", "run.restore"].map((name) =>
+        calls(name),
+      ),
       calls("repo.check", "long"),
       calls("session.deed", "long"),
       calls("attempt.replay", "long"),
@@ -105,9 +107,15 @@ export function director(places: Places): Rights {
       durability,
     ],
     hears: ["antiphon.v1.ctl.*"],
-    serves: ["repo.inspect", "repo.check", "session.deed", "run.contract", "run.rebuild", "run.restore"].map(
-      (name) => `antiphon.v1.rpc.${name}`,
-    ),
+    serves: [
+      "repo.inspect",
+      "connectors.read",
+      "repo.check",
+      "session.deed",
+      "run.contract",
+      "run.rebuild",
+      "run.restore",
+    ].map((name) => `antiphon.v1.rpc.${name}`),
     replies: "any",
   };
 }

@@ -26,6 +26,8 @@ import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
 import { PolicySimulation } from "../rpc/policy-simulation.ts";
 import { RunRestoreReply, RunRestoreRequest } from "../rpc/restore-rpc.ts";
+import { ConnectorsReply, ConnectorsRequest } from "../rpc/connectors-rpc.ts";
+import { Brief, BriefMaterial } from "../reviews/brief.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
 import {
   planFileRules,
@@ -64,6 +66,8 @@ export const OWN_CONTRACTS = {
   TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
   PlanFile: contract("PlanFile.v1", "antiphon", PlanFile, planFileRules),
   Findings: contract("Findings.v1", "antiphon", Findings),
+  Brief: contract("Brief.v1", "antiphon", Brief),
+  BriefMaterial: contract("BriefMaterial.v1", "antiphon", BriefMaterial),
   RunStep: contract("RunStep.v1", "antiphon", RunStep),
   RunArtifact: contract("RunArtifact.v1", "antiphon", RunArtifact),
   BlobRef: contract("BlobRef.v1", "antiphon", BlobRef),
@@ -87,6 +91,8 @@ export const OWN_CONTRACTS = {
   LogLine: contract("LogLine.v1", "antiphon", LogLine),
   RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
+  ConnectorsRequest: contract("ConnectorsRequest.v1", "antiphon", ConnectorsRequest),
+  ConnectorsReply: contract("ConnectorsReply.v1", "antiphon", ConnectorsReply),
   CheckRequest: contract("CheckRequest.v1", "antiphon", CheckRequest),
   CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),
   RepoCheckRequest: contract("RepoCheckRequest.v1", "antiphon", RepoCheckRequest),

@@ -6,6 +6,7 @@
  */
 import type { SkillResult } from "../seeds/skill-result.ts";
 import type { DroppedFinding, Finding } from "./findings.ts";
+import { inlineMarkdown as inline, markdownText as text } from "./markdown-text.ts";
 
 export interface Review {
   readonly findings: readonly Finding[];
@@ -118,12 +119,4 @@ function block(quote: string): string {
   const longest = Math.max(2, ...[...quote.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${quote.replaceAll("\r\n", "\n")}\n${fence}`;
-}
-
-function text(given: string): string {
-  return given.replace(/[\\`*_[\]<>#|!~]/g, "\\$&").trim();
-}
-
-function inline(given: string): string {
-  return text(given.replace(/\s+/g, " ")).slice(0, 500);
 }

@@ -1,11 +1,13 @@
-/** The file with which the task of a PLAN or REVIEW run ends. It is named in the task's `return.artifacts`. */
+/** The file with which the task of a PLAN or REVIEW run, or of one without a repository, ends. It is named in the task's `return.artifacts`. */
 import type { DirectorTask } from "../seeds/director-task.ts";
 import type { Workflow } from "../seeds/router-contract.ts";
 import { PLAN_FILE } from "../plans/plan-text.ts";
+import { BRIEF_FILE } from "../reviews/brief.ts";
 import { FINDINGS_FILE } from "../reviews/findings.ts";
+import { ENTRIES_FILE } from "./connectors.ts";
 
 export interface Deliverable {
-  readonly kind: "plan" | "findings";
+  readonly kind: "plan" | "findings" | "brief";
   readonly file: string;
   /** What the agent is told, as an acceptance criterion. */
   readonly criterion: string;
@@ -24,8 +26,17 @@ export const DELIVERABLES: { readonly [W in Workflow]?: Deliverable } = {
   },
 };
 
+/** Of a run without a repository. */
+export const BRIEF: Deliverable = {
+  kind: "brief",
+  file: BRIEF_FILE,
+  criterion: `${BRIEF_FILE} at the root of the work tree holds the brief: {summary, entries: [{source, note?}]}, the most important entry first, each source word for word as in ${ENTRIES_FILE}, no other file changed`,
+};
+
 /** What a task has to deliver; null: nothing but its change. */
 export function deliverableOf(workflow: Workflow, task: DirectorTask): Deliverable | null {
-  const due = DELIVERABLES[workflow];
-  return due !== undefined && task.return.artifacts.includes(due.file) ? due : null;
+  const { artifacts } = task.return;
+  return (
+    [BRIEF, DELIVERABLES[workflow]].find((due) => due !== undefined && artifacts.includes(due.file)) ?? null
+  );
 }

@@ -1,5 +1,6 @@
 /** Skill results, `skills/results/{run_id}/`, and per-skill `skills/{skill_name}/io_schema.json` (seed 001). */
 import { Type, type Static, type TSchema } from "typebox";
+import { BriefOutput } from "../reviews/brief.ts";
 import { DroppedFinding, Finding } from "../reviews/findings.ts";
 import { anyObject, closed, oneOf } from "../shapes/shape.ts";
 
@@ -42,7 +43,7 @@ const ioSchema = (skill: string, input: TSchema, output: TSchema): SkillIoSchema
 });
 
 /** The skills that Antiphon names itself (seed 001 gives Reviewer and QA as examples). */
-export const SKILLS: { readonly [S in "reviewer" | "qa"]: SkillIoSchema } = {
+export const SKILLS: { readonly [S in "reviewer" | "qa" | "brief"]: SkillIoSchema } = {
   reviewer: ioSchema(
     "reviewer",
     closed({
@@ -63,5 +64,18 @@ export const SKILLS: { readonly [S in "reviewer" | "qa"]: SkillIoSchema } = {
     "qa",
     closed({ task_id: Type.String({ minLength: 1 }), commands: Type.Array(Type.String({ minLength: 1 })) }),
     closed({ result: oneOf(["PASS", "FAIL"]), details: Type.String() }),
+  ),
+  brief: ioSchema(
+    "brief",
+    closed({
+      task_id: Type.String({ minLength: 1 }),
+      commit: Type.String({ description: "The commit that holds what the connectors answered." }),
+      goal: Type.String({ minLength: 1 }),
+      topics: Type.Array(Type.String()),
+      projects: Type.Array(Type.String()),
+      connectors: Type.Array(Type.String()),
+      readAt: Type.String(),
+    }),
+    BriefOutput,
   ),
 };

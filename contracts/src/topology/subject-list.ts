@@ -12,6 +12,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.connectors.read",
+    carries: "`ConnectorsRequest.v1` -> `ConnectorsReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.repo.check",
     carries: "`RepoCheckRequest.v1` -> a stream of `RepoCheckEvent.v1`; queue `director`",
     keptIn: "",

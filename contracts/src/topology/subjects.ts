@@ -95,6 +95,7 @@ export const subjects = {
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
+  connectorsRead: `${ROOT}.rpc.connectors.read`,
   repoCheck: `${ROOT}.rpc.repo.check`,
   sessionDeed: `${ROOT}.rpc.session.deed`,
   attemptReplay: `${ROOT}.rpc.attempt.replay`,

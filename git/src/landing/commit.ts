@@ -12,6 +12,7 @@ import { gitObject, formatOf, type GitObject } from "../objects/git-object.ts";
 import type { GitSettings } from "../process/git-environment.ts";
 import { git, runGit } from "../process/git-process.ts";
 import { writePack } from "../objects/pack.ts";
+import { IDENTITY } from "../objects/root-commit.ts";
 import { objectStore, openRepo, type Repo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch } from "../repository/scratch.ts";
 import { sshSignature, type CommitSigner } from "./ssh-signature.ts";
@@ -33,7 +34,6 @@ export interface NewCommit extends CommitPlan {
   objects?: readonly GitObject[];
 }
 
-const IDENTITY = "Antiphon <antiphon@localhost>";
 /** Words that CI services obey in brackets. */
 const CI_WORD = /\b(?:ci|cd|skip|actions|azp|deploy|no-ci)\b/i;
 const MAX_MESSAGE = 16 * 1024;

@@ -100,7 +100,7 @@ export class Mirrors {
     await mkdir(this.directory, { recursive: true });
     const made = `${place}.${randomUUID()}`;
     try {
-      await git({ args: ["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, made] });
+      await initBare(made, format);
       await rename(made, place);
     } catch (error) {
       if (!(await isThere(join(place, "HEAD")))) throw error;
@@ -137,4 +137,9 @@ async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** An empty repository without a work tree, in a directory that does not exist. */
+export async function initBare(directory: string, format: "sha1" | "sha256"): Promise<void> {
+  await git({ args: ["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, directory] });
 }

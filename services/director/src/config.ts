@@ -1,6 +1,6 @@
 /** The Director's settings, read from the environment. No other file of the service reads it. */
-import { join, resolve } from "node:path";
-import { AntiphonError, limits, repositoryUrl } from "@antiphon/contracts";
+import { basename, join, resolve } from "node:path";
+import { AntiphonError, limits, repositoryUrl, type RepoRef } from "@antiphon/contracts";
 import type { RemoteSettings } from "./repositories/remote-repositories.ts";
 import type { RunPolicy } from "@antiphon/run";
 import type { ArchiveTiming } from "./upkeep/archiver.ts";
@@ -31,6 +31,11 @@ export interface DirectorConfig {
   trustedRunnersFile: string | null;
   /** ANTIPHON_WORK_ITEMS, ANTIPHON_WORK_ITEMS_TOKEN: the work items of sessions (work-items/work-item-settings.ts). Null: none. */
   workItems: WorkItemSettings | null;
+  /**
+   * Repositories whose work items and pull requests a run without a repository reads if it names none.
+   * ANTIPHON_BRIEF_PROJECTS: absolute paths and URLs, separated by spaces or commas; default none.
+   */
+  briefProjects: RepoRef[];
   policy: RunPolicy;
   sweep: SweepTiming;
   timers: TimerSettings;
@@ -46,6 +51,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
     trustedRunnersFile: env["ANTIPHON_TRUSTED_RUNNERS"] || null,
     workItems: workItemSettings(env),
+    briefProjects: briefProjects(env["ANTIPHON_BRIEF_PROJECTS"]),
     policy: {
       maxAttempts: limits.maxAttempts,
       maxLapses: limits.maxLapses,
@@ -97,6 +103,24 @@ function remotes(env: NodeJS.ProcessEnv): RemoteSettings {
       ...(caFile === undefined ? {} : { caFile }),
     },
   };
+}
+
+function briefProjects(text: string | undefined): RepoRef[] {
+  const listed = (text ?? "").split(/[\s,]+/).filter((place) => place !== "");
+  if (listed.length > limits.briefProjects)
+    throw invalid(
+      "ANTIPHON_BRIEF_PROJECTS",
+      `ANTIPHON_BRIEF_PROJECTS names more than ${limits.briefProjects}`,
+    );
+  return listed.map((place) => {
+    const parsed = repositoryUrl(place);
+    if (!("fault" in parsed)) return { name: parsed.name, path: parsed.url };
+    if (place.startsWith("/")) return { name: basename(place) || place, path: place };
+    throw invalid(
+      "ANTIPHON_BRIEF_PROJECTS",
+      "ANTIPHON_BRIEF_PROJECTS holds neither an absolute path nor a URL",
+    );
+  });
 }
 
 /** A prefix may be a host alone. */

@@ -1,8 +1,10 @@
 /** Wires the Director's parts over the bus. */
+import { join } from "node:path";
 import {
   AntiphonError,
   BUCKETS,
   subjects,
+  type ConnectorsRequest,
   type RepoCheckEvent,
   type RepoCheckRequest,
   type RepoInspectRequest,
@@ -57,6 +59,8 @@ import { BaseTrials } from "./verification/base-trials.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
 import { PoisonLetters } from "./effects/poison-letters.ts";
 import { RemoteRepositories } from "./repositories/remote-repositories.ts";
+import { Connectors } from "./connectors/connectors.ts";
+import { MaterialRepository } from "./connectors/material-repository.ts";
 import { Repositories } from "./repositories/repositories.ts";
 import { VerdictEvidence } from "./verification/verdict-evidence.ts";
 import { archiveForever } from "./upkeep/archiver.ts";
@@ -77,7 +81,7 @@ import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
 import { SessionDeeds, type SessionDeedParts } from "./sessions/session-deeds.ts";
-import { openWorkItems } from "./work-items/open-work-items.ts";
+import { openAdapters } from "./work-items/open-work-items.ts";
 import { SessionRepository } from "./sessions/session-repository.ts";
 import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
@@ -99,7 +103,9 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   const trust = trustedRunners(context, config);
   const trees = openBlobs(bus, BUCKETS.repos, { mayPurge: true });
   const remotes = new RemoteRepositories(config.remotes, trees);
-  const repository = new Repositories(trees, { roots: config.repoRoots, remotes }, signer, context.log);
+  const material = new MaterialRepository(join(config.remotes.directory, "connectors.git"), trees);
+  const served = { roots: config.repoRoots, remotes, material };
+  const repository = new Repositories(trees, served, signer, context.log);
   const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
   const specs = new EnvironmentSpecs(repository, files);
   const preparation = new EnvironmentPreparation(sandbox);
@@ -118,9 +124,19 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   const role = directOver({ ...context, meter }, config, ports, key);
   const stop = new AbortController();
   const branches = new SessionRepository(repository, remotes, signer);
+  const adapters = openAdapters(config.workItems, (repo) => branches.servedAt(repo));
+  const connectors = new Connectors({
+    ...{ ...adapters, material, projects: config.briefProjects, now: () => new Date() },
+    // A repository by URL need not be fetched for its issues.
+    async requireServed(repo) {
+      if (remotes.urlOf(repo) === null) await repository.open(repo);
+    },
+  });
+  const read = (request: ConnectorsRequest) => connectors.answer(request);
+  serveRpc(bus, subjects.connectorsRead, "director", read, { log: context.log });
   answerDeeds(bus, context.log, {
     repository: branches,
-    workItems: openWorkItems(config.workItems, (repo) => branches.servedAt(repo)),
+    workItems: adapters.workItems,
     room: timedRoom(ports.room, meter),
     files,
     signal: stop.signal,

@@ -12,6 +12,8 @@ import type {
   RebuiltRun,
   RepoChecked,
   RepoCheckRequest,
+  ConnectorsFound,
+  ConnectorsRequest,
   RepoInspectReply,
   RepoInspectRequest,
   ReplayReport,
@@ -89,6 +91,8 @@ export interface Backend {
   /** The stored view, unvalidated; null: none. */
   storedView(runId: string): Promise<unknown>;
   inspect(request: RepoInspectRequest): Promise<Inspected>;
+  /** Which connectors there are, and with `read` what they answer. Throws ANT_DIRECTOR_UNAVAILABLE if none answers. */
+  connectors(request: ConnectorsRequest): Promise<ConnectorsFound>;
   /** Minutes. `signal`: the caller has gone away. Throws ANT_DIRECTOR_UNAVAILABLE if no Director answers any more. */
   check(request: RepoCheckRequest, signal: AbortSignal): Promise<RepoChecked>;
   /** Up to minutes. `signal`: this gateway stops. Throws ANT_DIRECTOR_UNAVAILABLE if no Director answers any more. */

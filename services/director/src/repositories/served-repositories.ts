@@ -3,29 +3,35 @@
  * step of a run, and for the work tree whose files follow a landing. A repository named by a URL is a copy of the remote
  * (remote-repositories.ts), which has no work tree.
  */
-import { AntiphonError, type RepoInspectRequest, type RepoRef } from "@antiphon/contracts";
+import { AntiphonError, isMaterial, type RepoInspectRequest, type RepoRef } from "@antiphon/contracts";
 import { checkedOutAt, FoundRepos, openServed, servedPlaces, type Repo, type RepoRoots } from "@antiphon/git";
 import type { Blobs } from "@antiphon/runtime";
+import type { MaterialRepository } from "../connectors/material-repository.ts";
 import { NO_REMOTES, RemoteRepositories } from "./remote-repositories.ts";
 
 /** Which repositories are served: directories by path, and remote ones by URL. Without `remotes`: none by URL. */
 export interface Served {
   readonly roots: RepoRoots;
   readonly remotes?: RemoteRepositories;
+  /** What connectors answered. Absent: no run starts from it. */
+  readonly material?: MaterialRepository;
 }
 
 export class ServedRepositories {
   readonly remotes: RemoteRepositories;
   readonly #roots: RepoRoots;
+  readonly #material: MaterialRepository | null;
   readonly #found = new FoundRepos();
 
-  constructor({ roots, remotes }: Served, trees: Blobs) {
+  constructor({ roots, remotes, material }: Served, trees: Blobs) {
+    this.#material = material ?? null;
     this.#roots = roots;
     this.remotes = remotes ?? new RemoteRepositories(NO_REMOTES, trees);
   }
 
   /** `commits`: those that the caller is about to read. */
   async open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
+    if (this.#material !== null && isMaterial(repo)) return this.#material.open(commits);
     const url = this.remotes.urlOf(repo);
     if (url !== null) return this.remotes.open(url, commits);
     const opened = await openServed(repo.path, this.#roots, (path) => this.#found.find(path));

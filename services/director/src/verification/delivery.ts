@@ -1,8 +1,15 @@
 /**
- * What the task of a PLAN or REVIEW run delivered: a plan, or findings. The file is the agent's word, so it is read here
+ * What the task of a PLAN or REVIEW run delivered, or of one without a repository: a plan, findings, or a brief. The file is the agent's word, so it is read here
  * again: a plan must be one that can run, and a finding counts only if its quote is in the reviewed tree (director/D4).
  */
 import {
+  AntiphonError,
+  BRIEF_FILE,
+  briefMarkdown,
+  briefOutputOf,
+  briefResult,
+  briefSentence,
+  ENTRIES_FILE,
   deliverableOf,
   layout,
   PLAN_FILE,
@@ -13,7 +20,10 @@ import {
   reviewOf,
   reviewResult,
   reviewSentence,
+  validate,
   validateDocument,
+  type DocumentProblem,
+  type Brief,
   type Findings,
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
@@ -36,18 +46,15 @@ export async function deliveryOf(
 ): Promise<Delivery | null> {
   const due = run.routed === null ? null : deliverableOf(run.routed.workflow, task.planned.task);
   if (due === null) return null;
-  const code = due.kind === "plan" ? "ANT_PLAN_INVALID" : "ANT_REVIEW_INVALID";
+  const code = CODES[due.kind];
   const found = phase.report.artifacts?.find(({ path }) => path === due.file);
   if (found === undefined)
     return { kind: "refused", code, message: `the agent wrote no ${due.file}; ${due.criterion}` };
   const text = (await evidence.artifact(found.blob)).toString("utf8");
   if (due.kind === "plan") return planDelivery(text, code);
+  if (due.kind === "brief") return briefDelivery(run, taskId, text, repository);
   const check = validateDocument(text, { filename: due.file, schema: "Findings" });
-  if (!check.ok) {
-    const [first] = check.errors;
-    const message = first === undefined ? `${due.file} is not valid` : planProblemText(due.file, first);
-    return { kind: "refused", code, message };
-  }
+  if (!check.ok) return { kind: "refused", code, message: faultIn(due.file, check.errors) };
   const { base, intent } = intentOf(run);
   const { findings } = check.value as Findings;
   const paths = [...new Set(findings.map(({ file }) => file))];
@@ -79,5 +86,45 @@ function planDelivery(text: string, code: string): Delivery {
     ],
   };
 }
+
+/** An entry counts only if a connector answered it (director/D4). */
+async function briefDelivery(
+  run: RunState,
+  taskId: string,
+  text: string,
+  repository: Ports["repository"],
+): Promise<Delivery> {
+  const check = validateDocument(text, { filename: BRIEF_FILE, schema: "Brief" });
+  if (!check.ok) return { kind: "refused", code: CODES.brief, message: faultIn(BRIEF_FILE, check.errors) };
+  const entries = (await repository.texts(intentOf(run).base.repo, run.head, [ENTRIES_FILE])).get(
+    ENTRIES_FILE,
+  );
+  const read = validate("BriefMaterial", entries === undefined ? null : JSON.parse(entries));
+  if (entries === undefined || !read.ok)
+    throw new AntiphonError("ANT_BLOB_CORRUPT", `${run.head} does not hold what connectors answered`);
+  const material = read.value;
+  const output = briefOutputOf(check.value as Brief, material);
+  const folder = layout.skillResults(run.runId);
+  const about = { runId: run.runId, taskId, commit: run.head };
+  return {
+    kind: "delivered",
+    says: briefSentence(output),
+    files: [
+      { path: `${folder}/brief.json`, text: json(briefResult(output, material, about)) },
+      { path: `${folder}/brief.md`, text: briefMarkdown(output, material) },
+      { path: `material/${ENTRIES_FILE}`, text: entries },
+    ],
+  };
+}
+
+function faultIn(file: string, [first]: readonly DocumentProblem[]): string {
+  return first === undefined ? `${file} is not valid` : planProblemText(file, first);
+}
+
+const CODES = {
+  plan: "ANT_PLAN_INVALID",
+  findings: "ANT_REVIEW_INVALID",
+  brief: "ANT_BRIEF_INVALID",
+} as const;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

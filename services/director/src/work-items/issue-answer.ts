@@ -31,6 +31,21 @@ export function issueOf(value: unknown): Issue | null {
   };
 }
 
+export interface PullRequest extends WorkItemDetails {
+  readonly author?: string;
+}
+
+/** Null: it is no pull request. */
+export function pullRequestOf(value: unknown): PullRequest | null {
+  const found = record(value);
+  const issue = issueOf(found === null ? null : { ...found, pull_request: null });
+  if (found === null || issue === null || record(found["head"]) === null) return null;
+  const { assignees: _assignees, ...details } = issue;
+  const author = text(record(found["user"])?.["login"]);
+  const status = found["draft"] === true ? "draft" : details.status;
+  return { ...details, status, ...(author === "" ? {} : { author }) };
+}
+
 /** The body of a comment. */
 export function commentOf(value: unknown): string {
   return text(record(value)?.["body"]);

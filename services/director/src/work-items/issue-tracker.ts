@@ -103,12 +103,19 @@ export class IssueTracker implements WorkItems {
   }
 
   async #issues(repo: RepoRef): Promise<string> {
-    const { urlOf, server } = this.#parts;
-    const url = await urlOf(repo);
-    const project = projectOf(url, server);
-    if (project !== null) return `/repos/${project}/issues`;
-    throw new AntiphonError("ANT_WORK_ITEMS_PROJECT", `${url} is no project of ${server.href}`);
+    return `${await projectPath(this.#parts, repo)}/issues`;
   }
+}
+
+/** The path of a repository's project in the API. @throws AntiphonError ANT_WORK_ITEMS_PROJECT */
+export async function projectPath(
+  { urlOf, server }: Pick<IssueTrackerParts, "urlOf" | "server">,
+  repo: RepoRef,
+): Promise<string> {
+  const url = await urlOf(repo);
+  const project = projectOf(url, server);
+  if (project !== null) return `/repos/${project}`;
+  throw new AntiphonError("ANT_WORK_ITEMS_PROJECT", `${url} is no project of ${server.href}`);
 }
 
 /** The part of a filter that the server applies; the rest is applied here. */

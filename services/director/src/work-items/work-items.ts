@@ -3,13 +3,13 @@
  * QueryWorkItem use. Its adapters are a file on the Director's disk, which needs no account, and the issues of a Gitea or
  * GitHub server. Each call may be repeated: a comment is made once for each `key`.
  */
-import type { RepoRef, WorkItemDetails, WorkItemSummary } from "@antiphon/contracts";
+import type { RepoRef, WorkItemDetails } from "@antiphon/contracts";
 
 export interface WorkItems {
   /** What a `providerHint` calls it. */
   readonly name: string;
   /** Those that the filter selects. @throws AntiphonError ANT_WORK_ITEM* */
-  query(repo: RepoRef, filter: string, signal: AbortSignal): Promise<WorkItemSummary[]>;
+  query(repo: RepoRef, filter: string, signal: AbortSignal): Promise<WorkItemDetails[]>;
   item(repo: RepoRef, id: string, signal: AbortSignal): Promise<WorkItemDetails>;
   transition(repo: RepoRef, id: string, state: string, signal: AbortSignal): Promise<void>;
   assign(repo: RepoRef, id: string, assignee: string, signal: AbortSignal): Promise<void>;

@@ -93,12 +93,8 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       return restored;
     },
     async rebuild(runId) {
-      const { ok: _ok, ...rebuilt } = await askDirector<RebuiltRun>(
-        bus,
-        subjects.runRebuild,
-        { runId },
-        REBUILD_MS,
-      );
+      const asked = askDirector<RebuiltRun>(bus, subjects.runRebuild, { runId }, REBUILD_MS);
+      const { ok: _ok, ...rebuilt } = await asked;
       return rebuilt;
     },
     audit: openJournalAudit(bus),
@@ -111,6 +107,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
         confined ? { ...request, confined } : request,
         INSPECT_MS,
       ),
+    connectors: (request) => askDirector(bus, subjects.connectorsRead, request, INSPECT_MS),
     check: (request, signal) => askForCheck(bus, request, signal),
     deed: (request, signal) => askForDeed(bus, request, signal),
     replay: (request, signal) => askForReplay(bus, request, signal),

@@ -5,6 +5,7 @@ import type { RunFacts } from "@antiphon/run";
 import type { AppendResult } from "@antiphon/runtime";
 import { checkApprovers } from "./approvers.ts";
 import { withTenant } from "../identity/tenant.ts";
+import { checkConnectors } from "./connector-choice.ts";
 import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
 import { retryIdOf, retryable, withoutRace } from "./retry.ts";
@@ -107,8 +108,10 @@ export function intentIntake(
       if (!outcome.ok) throw malformed("ANT_INTENT_INVALID", outcome.errors); // gateway/G1
       const intent = withTenant(outcome.value, caller.tenancy ?? { kind: "free" });
       givenPlan(intent); // gateway/G1
+      checkConnectors(intent); // gateway/G1
       await admission.call(caller);
       await admission.intent(intent, caller); // gateway/G1
+      if (intent.connectors !== undefined) await admission.connectors(intent); // gateway/G1
       await backend.admit();
       const principal = speaker(caller);
       const intentId = intentIdOf(intent, principal);

@@ -1,6 +1,8 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
-import { AntiphonError, looksLikeUrl } from "@antiphon/contracts";
+import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
+import { briefChoice } from "./connector-choice.ts";
+import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
@@ -60,12 +62,19 @@ export class RunAdmission {
     const { repo } = options;
     if (caller.session !== null)
       requireOwnRepository(caller.session, await locate(this.#backend, repo), repo.path);
-    const places = [normalPath(repo.path)];
+    const projects = briefChoice(intent)?.projects ?? [];
+    const places = [repo, ...projects].map(({ path }) => normalPath(path));
     await this.#guard.admitRun({ ...asker(caller), intent, options, places, landRef: null });
   }
 
-  /** @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_* */
+  /** @throws AntiphonError ANT_CONNECTOR_UNAVAILABLE */
+  connectors(intent: Intent): Promise<void> {
+    return requireConnectors(this.#backend, intent);
+  }
+
+  /** @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_* */
   async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
+    if (isMaterial(options.repo)) return this.#brief(intent, options, caller);
     const found = await this.#inspect(options, caller.session);
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;
@@ -86,6 +95,17 @@ export class RunAdmission {
       base: found.base,
       policy: judged.bounds,
     };
+  }
+
+  /** Nothing is read before the policy of each project allows it. */
+  async #brief(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
+    if (caller.session !== null) requireOwnRepository(caller.session, null, options.repo.path);
+    const sources = await briefSources(this.#backend, intent);
+    const { places } = sources;
+    const asked = { ...asker(caller), intent, options, places, landRef: null };
+    const judged = await this.#guard.admitRun(asked, caller.accepted);
+    const base = await readSources(this.#backend, sources);
+    return { options: judged.options, base, policy: judged.bounds };
   }
 
   /** A session learns nothing about other repositories, not even whether they exist. */

@@ -1,6 +1,7 @@
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, MATERIAL } from "@antiphon/contracts";
 import type { Intent } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
+import { LISTING_AGENT } from "./connector-choice.ts";
 import { runOptionsOf } from "./run-options.ts";
 
 const agent = { kind: "scripted", commands: ["true"] };
@@ -101,10 +102,34 @@ describe("the options of a run, read from an intent", () => {
       expect.objectContaining({
         code: "ANT_INTENT_OPTIONS",
         data: { path: "/connectors/1" },
-        detail: '/connectors/1: a run can use git, and no connector "slack"',
+        detail: '/connectors/1: a run can use git, work-items, pull-requests, and no connector "slack"',
       }) as Error,
     );
     expect(runOptionsOf({ ...asked, connectors: ["git"] }).repo.path).toBe("/src/app");
+    expect(() => runOptionsOf({ ...asked, connectors: ["work-items"] })).toThrow(
+      expect.objectContaining({ code: "ANT_INTENT_OPTIONS", data: { path: "/connectors/0" } }) as Error,
+    );
+  });
+
+  it("of an intent without a repository are those of a run that only reads", () => {
+    const brief = runOptionsOf(intent({ topics: ["infra"] }));
+    expect(brief).toMatchObject({ repo: MATERIAL, workflow: "PLAN", agent: LISTING_AGENT });
+    expect(runOptionsOf(intent({ agent, projects: ["/a"] })).agent).toEqual(agent);
+  });
+
+  it.each([
+    ["/inputs/land_on", { land_on: "main" }, {}],
+    ["/inputs/tasks", { tasks: [] }, {}],
+    ["/inputs/agent/patch", { agent: { kind: "scripted", patch: { files: [] } } }, {}],
+    ["/constraints/approvals", {}, { approvals: { needed: 1 } }],
+    ["/inputs/projects", { projects: [] }, {}],
+    ["/inputs/projects/0", { projects: ["./a"] }, {}],
+    ["/inputs/topics", { topics: [" "] }, {}],
+  ])("refuse %s for a run that reads connectors", (path, inputs, constraints) => {
+    const asked = { ...intent(inputs, constraints), connectors: ["work-items"] };
+    expect(() => runOptionsOf(asked)).toThrow(
+      expect.objectContaining({ code: "ANT_INTENT_OPTIONS", data: { path } }) as Error,
+    );
   });
 
   it("refuse an unknown constraint", () => {
@@ -130,8 +155,8 @@ describe("the options of a run, read from an intent", () => {
   );
 
   it.each([
-    ["no repository", { agent }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
-    ["an empty one", { agent, repo: "" }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
+    ["no repository, but a branch", { agent, land_on: "main" }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
+    ["an empty one", { agent, repo: "", checks: ["x"] }, {}, "ANT_INTENT_NO_REPO", "/inputs/repo"],
     ["a relative path", { agent, repo: "./app" }, {}, "ANT_INTENT_OPTIONS", "/inputs/repo"],
     ["a repository that is a number", { agent, repo: 7 }, {}, "ANT_INTENT_OPTIONS", "/inputs/repo"],
     ["no agent", { repo: "/a" }, {}, "ANT_AGENT_MISSING", "/inputs/agent"],

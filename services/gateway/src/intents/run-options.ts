@@ -1,19 +1,21 @@
 // Reads a run's options from an intent's free-form `inputs` and `constraints`. Pure.
 //
 // A known key of the wrong type is refused with its path in the intent. An unknown key in `inputs` is information for the
-// goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it, and so is an unknown
-// connector, because nothing would read it.
+// goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it, and so is a
+// connector that the run cannot use (connector-choice.ts).
 import {
   AGENT_KINDS,
   AntiphonError,
-  looksLikeUrl,
-  repositoryUrl,
+  MATERIAL,
   RUN_OPTION_NAMES,
   RUN_OPTIONS,
   validate,
 } from "@antiphon/contracts";
-import type { AgentSpec, Intent, OptionPlace, RepoRef, RunOptions } from "@antiphon/contracts";
+import type { AgentSpec, Intent, OptionPlace, RunOptions } from "@antiphon/contracts";
 import { checkBounds } from "./bounded-options.ts";
+import { briefChoice, LISTING_AGENT } from "./connector-choice.ts";
+import type { BriefChoice } from "./connector-choice.ts";
+import { repoRefOf } from "./repo-ref.ts";
 import { checkTaskGlobs, givenPlan } from "./given-plan.ts";
 import { checkPatchSyntax } from "./patch-syntax.ts";
 
@@ -26,21 +28,20 @@ const CRITERIA = "acceptance_criteria";
 const MAX_CRITERIA = 64;
 const MAX_CRITERION = 2048;
 const KNOWN_AGENTS: readonly string[] = AGENT_KINDS;
-/** `git`: the run's repository. Nothing else is read for a run. */
-const CONNECTORS: readonly string[] = ["git"];
 
 export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
   refuseUnknownConstraint(constraints);
   checkCriteria(constraints[CRITERIA]);
-  checkConnectors(intent.connectors ?? []);
+  const brief = briefChoice(intent);
   const plan = givenPlan(intent);
   const candidate = {
     ...pick(inputs, IN_INPUTS),
     ...(plan === null ? {} : { tasks: plan }),
     ...pick(constraints, IN_CONSTRAINTS),
-    repo: repoOf(inputs.repo),
-    agent: knownAgent(inputs.agent, "/inputs/agent"),
+    repo: brief === null ? repoRefOf(inputs["repo"], "/inputs/repo") : MATERIAL,
+    agent: knownAgent(agentOf(inputs["agent"], brief), "/inputs/agent"),
+    ...(brief === null ? {} : { workflow: "PLAN" }),
   };
   if (Array.isArray(inputs.tasks)) inputs.tasks.forEach(checkTaskAgent);
   if (Array.isArray(inputs.next_agents))
@@ -61,12 +62,9 @@ export function runOptionsOf(intent: Intent): RunOptions {
   return outcome.value;
 }
 
-function checkConnectors(connectors: readonly string[]): void {
-  const at = connectors.findIndex((name) => !CONNECTORS.includes(name));
-  if (at === -1) return;
-  const path = `/connectors/${at}`;
-  const name = JSON.stringify(connectors[at]?.slice(0, 80));
-  throw invalid(path, `${path}: a run can use ${CONNECTORS.join(", ")}, and no connector ${name}`);
+/** A run without a repository has an agent of its own. */
+function agentOf(given: unknown, brief: BriefChoice | null): unknown {
+  return brief !== null && (given === undefined || given === null) ? LISTING_AGENT : given;
 }
 
 function invalid(path: string, message: string): AntiphonError {
@@ -98,50 +96,6 @@ function checkCriteria(criteria: unknown): void {
   if (Array.isArray(criteria) && criteria.length <= MAX_CRITERIA && criteria.every(isLine)) return;
   const path = `/constraints/${CRITERIA}`;
   throw invalid(path, `${path}: must be up to ${MAX_CRITERIA} texts of 1 to ${MAX_CRITERION} characters`);
-}
-
-function repoOf(repo: unknown): RepoRef {
-  if (repo === undefined || repo === null || repo === "") {
-    throw new AntiphonError("ANT_INTENT_NO_REPO", "the intent names no repository", {
-      data: { path: "/inputs/repo" },
-    });
-  }
-  if (typeof repo === "string") return { name: nameOf(repo), path: absolute(repo, "/inputs/repo") };
-  const { name, path } = repo as { name?: unknown; path?: unknown };
-  if (typeof repo !== "object" || typeof path !== "string") {
-    throw invalid("/inputs/repo", "/inputs/repo: must be an absolute path, or {name, path}");
-  }
-  if (name !== undefined && typeof name !== "string")
-    throw invalid("/inputs/repo/name", "/inputs/repo/name: must be a string");
-  return { name: name ?? nameOf(path), path: absolute(path, "/inputs/repo/path") };
-}
-
-function nameOf(path: string): string {
-  return (
-    path
-      .split("/")
-      .filter((part) => part !== "")
-      .at(-1) ?? path
-  );
-}
-
-/** A relative path would mean different things to the caller and to the Director. */
-function absolute(path: string, where: string): string {
-  if (path.startsWith("/") && !path.includes("\0")) return path;
-  if (looksLikeUrl(path)) return canonicalUrl(path, where);
-  throw invalid(
-    where,
-    `${where}: must be an absolute path on the Director's machine, or a URL, found ${JSON.stringify(path)}`,
-  );
-}
-
-/** The reason does not quote the URL, which may hold a password. */
-function canonicalUrl(text: string, where: string): string {
-  const parsed = repositoryUrl(text);
-  if (!("fault" in parsed)) return parsed.url;
-  throw new AntiphonError("ANT_REPO_URL_INVALID", `${where}: the URL ${parsed.fault}`, {
-    data: { path: where },
-  });
 }
 
 function checkTaskAgent(task: unknown, index: number): void {

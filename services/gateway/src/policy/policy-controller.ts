@@ -1,12 +1,13 @@
 // Shows the policy of a repository, and checks an intent against it. Writes nothing and counts no call.
-import { AntiphonError, looksLikeUrl, validate } from "@antiphon/contracts";
+import { AntiphonError, isMaterial, looksLikeUrl, validate } from "@antiphon/contracts";
 import type { PolicyProfile, RateLimits } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
 import { profilesFor } from "./policy-choice.ts";
 import type { Holding } from "./policy-choice.ts";
 import type { PolicyRefusal } from "./policy.ts";
 import { runOptionsOf } from "../intents/run-options.ts";
-import type { PolicyGuard } from "./policy-guard.ts";
+import { briefSources } from "../intents/connector-reading.ts";
+import type { Asked, PolicyGuard } from "./policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { placeOf, placesOf } from "../intents/repository-place.ts";
 
@@ -65,13 +66,20 @@ export class PolicyController {
     const intent = outcome.value;
     const options = runOptionsOf(intent);
     const { repo, base_ref, land_on } = options;
+    if (isMaterial(repo)) {
+      const { places } = await briefSources(this.#backend, intent);
+      return this.#answer({ intent, options, places, landRef: null, principal });
+    }
     const found = await this.#backend.inspect({
       ...{ repo, allow_dirty: true, image_named: true },
       ...(base_ref === undefined ? {} : { base_ref }),
       ...(land_on === undefined ? {} : { land_on }),
     });
     const places = placesOf(placeOf(found));
-    const asked = { intent, options, places, landRef: found.land_ref ?? null, principal };
+    return this.#answer({ intent, options, places, landRef: found.land_ref ?? null, principal });
+  }
+
+  async #answer(asked: Asked): Promise<PolicyAnswer> {
     const { holdings, refusal } = await this.#guard.judge(asked);
     return { allowed: refusal === null, holds: holdings.map(shown), refusal };
   }

@@ -1,5 +1,6 @@
 // Describes a run as a deed for the policy. Pure.
 import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from "@antiphon/contracts";
+import { isMaterial } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
 import { IDLE } from "./policy.ts";
@@ -15,9 +16,11 @@ export function runDeed(options: RunOptions, landRef: string | null): Deed {
   const agents = [options.agent, ...(options.next_agents ?? []), ...ofTasks];
   const branches = [land_on, landRef].filter((name): name is string => typeof name === "string");
   const edits = changesFiles(options);
+  const reading = isMaterial(options.repo) ? "QueryBacklog" : "RunTests";
+  const doing = edits ? "ApplyPatch" : reading;
   return {
     ...IDLE,
-    commands: [edits ? "ApplyPatch" : "RunTests", ...(branches.length > 0 ? (["Push"] as const) : [])],
+    commands: [doing, ...(branches.length > 0 ? (["Push"] as const) : [])],
     branches,
     unproven: edits ? unprovenBy(options) : null,
     approved: asksApproval(options),

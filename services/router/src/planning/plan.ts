@@ -7,13 +7,16 @@
 import {
   allChecks,
   AntiphonError,
+  BRIEF,
   criterionText,
   DELIVERABLES,
+  isMaterial,
   limits,
   mapCriteria,
 } from "@antiphon/contracts";
 import type {
   AgentSpec,
+  Deliverable,
   DirectorTask,
   IntentBody,
   PlannedTask,
@@ -66,18 +69,23 @@ export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const [only] = tasks;
   return {
     ...ordered,
-    tasks: given.length === 0 && only !== undefined ? [delivering(only, workflow)] : tasks,
+    tasks: given.length === 0 && only !== undefined ? [delivering(only, dueOf(intent, workflow))] : tasks,
   };
+}
+
+/** A run without a repository ends with a brief, whatever its workflow is called. */
+function dueOf({ base }: IntentBody, workflow: Workflow): Deliverable | undefined {
+  return isMaterial(base.repo) ? BRIEF : DELIVERABLES[workflow];
 }
 
 /**
  * The one task of a PLAN or REVIEW run ends with a file: a plan, or findings. An agent that does nothing writes none; then
  * the run only runs its checks.
  */
-function delivering(one: PlannedTask, workflow: Workflow): PlannedTask {
+function delivering(one: PlannedTask, due: Deliverable | undefined): PlannedTask {
   const { task, agent } = one;
-  const { file, criterion } = DELIVERABLES[workflow] ?? {};
-  if (file === undefined || criterion === undefined || isIdle(agent)) return one;
+  if (due === undefined || isIdle(agent)) return one;
+  const { file, criterion } = due;
   const { commands } = task.verify_profile;
   return {
     ...one,

@@ -1,4 +1,4 @@
-import { bodyBytes, limits, recordBodyBytes, validate } from "@antiphon/contracts";
+import { bodyBytes, limits, MATERIAL, recordBodyBytes, validate } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RunOptions, TaskSpec } from "@antiphon/contracts";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { describe, expect, test } from "vitest";
@@ -30,6 +30,21 @@ function recordOf(body: RoutedBody) {
 }
 
 const DIAMOND = [spec(1), spec(2, [1]), spec(3, [1]), spec(4, [2, 3])];
+
+describe("a run without a repository", () => {
+  const brief: IntentBody = {
+    ...intentOf("Rewrite everything now"),
+    base: { repo: MATERIAL, ref: "HEAD", commit: "a".repeat(40) },
+  };
+
+  test("only reads, whatever its goal says, and has to leave a brief", () => {
+    const { workflow, reason, tasks } = route(brief);
+    expect([workflow, reason]).toEqual(["PLAN", "the intent names no repository, so the run only reads"]);
+    expect(tasks.map(({ task }) => [task.kind, task.return.artifacts])).toEqual([
+      ["inspect", ["brief.json"]],
+    ]);
+  });
+});
 
 describe("planTasks", () => {
   test("without tasks the goal is the one task, with every default of the contract", () => {

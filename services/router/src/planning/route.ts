@@ -10,7 +10,7 @@
  *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
  *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.
  */
-import { AntiphonError, bodyBytes, fitsRecord, recordBodyBytes } from "@antiphon/contracts";
+import { AntiphonError, bodyBytes, fitsRecord, isMaterial, recordBodyBytes } from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "../classification/classify.ts";
 import type { Classification } from "../classification/classify.ts";
@@ -19,7 +19,7 @@ import type { Plan } from "./plan.ts";
 
 // router/R1: the intent is the only input.
 export function route(intent: IntentBody): RoutedBody {
-  const decided = classify(intent.intent.goal, intent.options.workflow ?? null);
+  const decided = chosen(intent);
   const { workflow, reason, confidence, tier, unsure } = decided;
   const choice = { confidence, tier, unsure, alternatives: [...decided.alternatives] };
   const unplanned = (fault: string): RoutedBody => {
@@ -31,6 +31,13 @@ export function route(intent: IntentBody): RoutedBody {
   const contract = opened(intent, decided, plan);
   const body: RoutedBody = { workflow, reason, ...choice, contract, tasks: [...plan.tasks] };
   return fitsRecord(body) ? body : unplanned(tooLarge(body)); // router/R3
+}
+
+/** A run without a repository has nothing to change, so its goal need not be read. */
+function chosen({ intent, options, base }: IntentBody): Classification {
+  if (!isMaterial(base.repo)) return classify(intent.goal, options.workflow ?? null);
+  const reason = "the intent names no repository, so the run only reads";
+  return { workflow: "PLAN", reason, confidence: 1, tier: "explicit", unsure: false, alternatives: [] };
 }
 
 function tooLarge(body: RoutedBody): string {

@@ -164,6 +164,7 @@ const TABLE = {
   ANT_REPO_REMOTE_FETCHING: ["retry", 503, 4, "The repository is being fetched for the first time, which takes a while.", "Send the request again in a moment; the fetch continues."],
   ANT_REPO_REMOTE_UNREACHABLE: ["retry", 502, 4, "The remote repository could not be reached.", "Check the URL and the Director's network; work that waits for it is tried again."],
   ANT_REPO_ROOTS_UNSET: ["terminal", 403, 2, "The deployment serves other machines but does not say which directories may contain repositories.", "Start the Director with ANTIPHON_REPO_ROOTS set to these directories, separated by colons."],
+  ANT_REPO_TOO_LARGE: ["terminal", 422, 2, "The files of the commit are more, or larger, than a sandbox can hold.", "Take files that no check needs out of the commit, or keep large ones in Git LFS; `git ls-tree -r -l HEAD | sort -k 4 -n | tail` lists the largest."],
   ANT_REPO_UNREADABLE: ["terminal", 422, 2, "Git cannot read the repository.", "Read git's message in the details; `git fsck` may tell more."],
   ANT_REPO_URL_INVALID: ["terminal", 422, 2, "The URL of the repository cannot be used.", "Give https://host/path, ssh://user@host/path, git:// or file:///path, without a password, a query or escapes."],
   ANT_REPO_URL_REFUSED: ["terminal", 403, 2, "The deployment does not serve this URL.", "Start the Director with the URL, or a prefix of it, in ANTIPHON_REPO_URLS."],

@@ -227,6 +227,16 @@ describe("who judges", () => {
     expect(unknown).toMatchObject({ code: 2 });
   });
 
+  test("a repository demands a QA in its antiphon.yaml, whatever the run says", async () => {
+    const at = project();
+    at.write("antiphon.yaml", "gates: [qa]\n");
+    at.commitAll("Demand a QA");
+    const shown = await run(at, ["--attempts", "1"], program({ qa: report("FAIL", "it prints 5") }));
+    expect(shown).toMatchObject({ status: "failed", code: "ANT_GATE_BLOCKED" });
+    const refused = await stack.antiphon(begun(at, ["--command", FIX], []));
+    expect(refused.stderr).toContain("antiphon.yaml of the repository demands it");
+  });
+
   test("a policy demands a reviewer of its own for some paths, and other changes land without it", async () => {
     const warning = { ...FOUND, severity: "warning" };
     const judge: AgentSpec = { kind: "command", argv: ["sh", "-c", findings([warning])] };

@@ -41,6 +41,12 @@ export const SkillGates = closed(
 );
 export type SkillGates = Static<typeof SkillGates>;
 
+export const RepositoryGates = Type.Array(GateSkill, {
+  maxItems: 2,
+  uniqueItems: true,
+  description: "Skills that judge each verified change of the repository before it lands.",
+});
+
 export const PlannedGate = closed(
   {
     skill: GateSkill,

@@ -138,13 +138,14 @@ export class Repositories implements RepositoryPort {
 }
 
 function shown(inspection: RepoInspection): Omit<Inspected, "base" | "home"> {
-  const { branch, dirty, files, image, landOn, verifyGit, services, absent, needs } = inspection;
+  const { branch, dirty, files, image, landOn, verifyGit, services, gates, absent, needs } = inspection;
   const { programs, because } = needs;
   return {
     ...{ ok: true, branch, dirty, files, image },
     ...(landOn === null ? {} : { land_ref: landOn.moves }),
     ...(verifyGit ? { verify_git: true } : {}),
     ...(services.length === 0 ? {} : { services }),
+    ...(gates.length === 0 ? {} : { gates }),
     ...(absent.length === 0 ? {} : { absent }),
     ...(programs.length === 0 ? {} : { needs: [...programs], needs_because: [...because] }),
   };

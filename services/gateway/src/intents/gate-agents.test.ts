@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkGates } from "./gate-agents.ts";
+import { checkGates, withRepositoryGates } from "./gate-agents.ts";
 
 const SCRIPT = { kind: "scripted" as const, commands: ["true"] };
 const NONE = { profiles: ["team"] };
@@ -20,4 +20,16 @@ test("a run with an agent that can judge, with a judge of its own, or without sk
   expect(() => checkGates({ agent: SCRIPT, gates: { skills: [], agent: judge } }, POLICY)).not.toThrow();
   const named = { ...NONE, gates: [{ name: "code", skill: "qa" as const, agent: judge }] };
   expect(() => checkGates({ agent: SCRIPT }, named)).not.toThrow();
+});
+
+test("a repository adds its skills to those of the run, each once, and is named where nobody can judge", () => {
+  expect(withRepositoryGates(undefined)).toBeUndefined();
+  expect(withRepositoryGates(undefined, ["qa"])).toEqual({ skills: ["qa"] });
+  const own = { skills: ["qa" as const], blocks: "info" as const };
+  expect(withRepositoryGates(own, ["reviewer", "qa"])).toEqual({
+    skills: ["qa", "reviewer"],
+    blocks: "info",
+  });
+  const demanded = { agent: SCRIPT, gates: { skills: ["qa" as const] } };
+  expect(() => checkGates(demanded, NONE, ["qa"])).toThrow("antiphon.yaml of the repository demands it");
 });

@@ -86,7 +86,14 @@ export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
 export * from "./runs/approvals.ts";
 export * from "./runs/connectors.ts";
-export { BRIEF, DELIVERABLES, deliverableOf, type Deliverable } from "./runs/deliverables.ts";
+export * from "./runs/skill-gates.ts";
+export {
+  BRIEF,
+  DELIVERABLES,
+  deliverableOf,
+  deliverableOfSkill,
+  type Deliverable,
+} from "./runs/deliverables.ts";
 export { modelHostIn, PROVIDER_KEYS } from "./runs/model-hosts.ts";
 export * from "./runs/hook-decision.ts";
 export * from "./runs/run-options.ts";

@@ -26,12 +26,7 @@ const TABLE = {
     "everything in a record except its body (ids, cause, signature, trace, append expectations): twice the largest case",
     "n/a",
   ],
-  messageDepth: [
-    64,
-    "levels",
-    "no contract nests deeper, and a reader's stack stays safe",
-    "ANT_CONTRACT_LIMIT",
-  ],
+  messageDepth: [64, "levels", "no contract nests deeper; a reader's stack is safe", "ANT_CONTRACT_LIMIT"],
   messageNodes: [100_000, "values", "bounds the time to check one message", "ANT_CONTRACT_LIMIT"],
   documentBytes: [
     1 * MiB,
@@ -241,8 +236,10 @@ const TABLE = {
     "the globs with wildcards of one list, with alternatives written out",
     "ANT_INTENT_OPTIONS",
   ],
-  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_UNREADABLE"],
-  treeBytes: [2048 * MiB, "bytes", "a base tree", "ANT_REPO_UNREADABLE"],
+  treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
+  treeBytes: [4096 * MiB, "bytes", "files of a base tree; three services keep it", "ANT_REPO_TOO_LARGE"],
+  treeHeldBytes: [64 * MiB, "bytes", "of a base tree, which is faster in memory", "it is streamed"],
+  treeTransferMs: [600_000, "milliseconds", "storing or fetching a base tree", "ANT_BLOB_DEADLINE"],
   linkedBytes: [
     256 * MiB,
     "bytes",

@@ -6,6 +6,7 @@ export type { BlobOptions, BlobSource, Blobs } from "./stores/blobs.ts";
 export { connectBus } from "./nats/bus.ts";
 export type { Bus, BusOptions } from "./nats/bus.ts";
 export { onAbort } from "./process/abort-listeners.ts";
+export { withDeadline } from "./process/with-deadline.ts";
 export { systemClock } from "./process/clock.ts";
 export { SharedInterval } from "./process/shared-interval.ts";
 export type { Clock } from "./process/clock.ts";

@@ -8,13 +8,13 @@ import {
   buildCommit,
   checkPatch,
   diffOverlay,
-  exportTree,
   inspectRepo,
   landRef,
   openRepo,
   TreeCache,
 } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, manyFiles, tempDir, type TestRepo } from "../support/repo.ts";
+import { exportedTree } from "../support/exported-tree.ts";
 
 const ROUNDS = 10;
 const WARM_UP = 2;
@@ -63,9 +63,9 @@ async function bench(count: number, exportGoal: string): Promise<void> {
   await measure("(yardstick: a plain `git version`)", "", () => plainGit(repo.path, "version"));
   await measure("(yardstick: a plain `git archive`)", "", () => plainGit(repo.path, "archive", repo.head));
   await measure("inspectRepo", "", () => inspectRepo(repo.path));
-  await measure("exportTree", exportGoal, () => exportTree(repo.path, repo.head));
-  await measure("exportTree, all objects loose", "", () => exportTree(loose.path, loose.head));
-  const exported = await exportTree(repo.path, repo.head);
+  await measure("exportTree", exportGoal, () => exportedTree(repo.path, repo.head));
+  await measure("all objects loose", "", () => exportedTree(loose.path, loose.head));
+  const exported = await exportedTree(repo.path, repo.head);
   await measure("importTree (new)", "", () =>
     new TreeCache(tempDir()).importTree(exported.tree, exported.tar),
   );

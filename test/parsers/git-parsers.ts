@@ -1,4 +1,5 @@
 /** Parsers of `git`: patches, globs, manifests of a repository, archives, output of git. */
+import { Readable } from "node:stream";
 import { discoverCheck } from "../../git/src/inspection/checks.ts";
 import { neededPrograms } from "../../git/src/inspection/needed-programs.ts";
 import { readDevcontainer } from "../../git/src/inspection/devcontainer.ts";
@@ -12,6 +13,7 @@ import { checkPatch } from "../../git/src/patch/patch-policy.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
 import { readTar } from "../../git/src/trees/tar.ts";
+import { streamedTar } from "../../git/src/trees/tar-stream.ts";
 import { parseRaw } from "../../git/src/change/tree-change.ts";
 import { planted, tarOf } from "./archives.ts";
 import { keyForm } from "../../runtime/src/stores/kv.ts";
@@ -345,6 +347,16 @@ export const gitParsers: readonly Parser[] = [
     reads: ["git/src/trees/tar.ts"],
     shapes: planted,
     run: (text) => readTar(tarOf(text), { maxFiles: 10_000, maxBytes: 1 << 26 }),
+  },
+  {
+    name: "a tar archive, read as it comes",
+    reads: ["git/src/trees/tar-stream.ts", "git/src/process/piece-reader.ts"],
+    shapes: planted,
+    run: async (text) => {
+      const bounds = { maxFiles: 10_000, maxBytes: 1 << 26 };
+      for await (const { pieces } of streamedTar(Readable.from([tarOf(text)]), bounds))
+        for await (const piece of pieces) void piece;
+    },
   },
   {
     name: "what diff-tree answers",

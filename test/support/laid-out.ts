@@ -1,7 +1,8 @@
 /** A workspace as a sandbox gets it, in a directory of this machine: the tree, what is laid over it, and its `.git`. */
 import { execFileSync } from "node:child_process";
-import { exportHistory, exportLinked, exportTree, type HistoryOptions } from "@antiphon/git";
+import { exportHistory, exportLinked, type HistoryOptions } from "@antiphon/git";
 import { rawGit, tempDir } from "./repo.ts";
+import { exportedTree } from "./exported-tree.ts";
 
 export interface LaidOut {
   path: string;
@@ -22,7 +23,7 @@ export async function layOut(
   const path = tempDir();
   const extract = (tar: Buffer): void =>
     void execFileSync("tar", ["-xf", "-", "-C", path], { input: tar, stdio: ["pipe", "pipe", "pipe"] });
-  const { tar } = await exportTree(repo, commit);
+  const { tar } = await exportedTree(repo, commit);
   const linked = await exportLinked(repo, commit, served);
   const { sizes } = linked;
   const history = await exportHistory(repo, commit, {

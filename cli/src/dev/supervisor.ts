@@ -8,6 +8,7 @@
 //     watches a stdin pipe that only the supervisor holds, each one also stops when the supervisor is killed.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ROLES } from "@antiphon/contracts/roles";
 import { authorization, childEnvironment } from "../config.ts";
 import { Failure } from "../failure.ts";
@@ -272,7 +273,7 @@ export class Supervisor {
       const broken = this.#children.find((child) => child.failures >= 3);
       if (broken !== undefined || Date.now() - began > this.#options.readyWithinMs)
         this.#giveUp(what, broken);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await sleep(POLL_MS);
     }
   }
 

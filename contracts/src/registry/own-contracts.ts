@@ -18,6 +18,7 @@ import { EnvironmentReport, EnvironmentSpec } from "../rpc/environment.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../wire/live.ts";
 import { Findings } from "../reviews/findings.ts";
+import { QaReport } from "../runs/skill-gates.ts";
 import { PlanFile } from "../plans/plan-file.ts";
 import { ProjectFile } from "../settings/project-file.ts";
 import { Provenance } from "../runs/provenance.ts";
@@ -67,6 +68,7 @@ export const OWN_CONTRACTS = {
   TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
   PlanFile: contract("PlanFile.v1", "antiphon", PlanFile, planFileRules),
   Findings: contract("Findings.v1", "antiphon", Findings),
+  QaReport: contract("QaReport.v1", "antiphon", QaReport),
   Brief: contract("Brief.v1", "antiphon", Brief),
   BriefMaterial: contract("BriefMaterial.v1", "antiphon", BriefMaterial),
   RunStep: contract("RunStep.v1", "antiphon", RunStep),

@@ -1,8 +1,13 @@
-/** Reads trees and blobs in bulk: one `ls-tree` for a listing, one `cat-file --batch` for any number of blobs. */
+/** Reads trees and blobs in bulk: one `ls-tree` for a listing, one `cat-file --batch` for any number of blobs, held or streamed. */
 import { AntiphonError } from "@antiphon/contracts";
 import { decodePath } from "./git-path.ts";
 import type { ObjectKind, TreeEntry } from "./git-object.ts";
 import type { GitCall } from "../process/git-process.ts";
+import { PieceReader } from "../process/piece-reader.ts";
+import type { Scratch } from "../repository/scratch.ts";
+
+/** The line before each object; the ids of sha256 have 64 digits. */
+const MAX_HEADER_BYTES = 256;
 
 /** Starts a git process in a certain repository: a scratch, or the repository of a cached tree. */
 export type GitRunner = (call: Omit<GitCall, "gitDir">) => Promise<Buffer>;
@@ -84,10 +89,7 @@ export async function readObjects(
     const lineEnd = bytes.indexOf(10, at);
     const header = bytes.toString("latin1", at, lineEnd);
     const size = Number(header.slice(header.lastIndexOf(" ") + 1));
-    if (!header.startsWith(id) || !Number.isInteger(size)) {
-      const detail = `object ${id} is missing: the clone is partial or damaged`;
-      throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { object: id } });
-    }
+    if (!header.startsWith(id) || !Number.isInteger(size)) throw missingObject(id);
     const kind = header.slice(id.length + 1, header.lastIndexOf(" "));
     const start = lineEnd + 1;
     const end = start + size;
@@ -97,21 +99,66 @@ export async function readObjects(
   return found;
 }
 
+function missingObject(id: string): AntiphonError {
+  const detail = `object ${id} is missing: the clone is partial or damaged`;
+  return new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { object: id } });
+}
+
 /** The ids of objects within the bound. A missing object is included; reading it gives ANT_REPO_INCOMPLETE. */
 export async function idsUpTo(
   run: GitRunner,
   ids: readonly string[],
   maxBytes: number,
 ): Promise<ReadonlySet<string>> {
-  const wanted = [...new Set(ids)];
+  const sizes = await sizesOf(run, ids);
+  return new Set(ids.filter((id) => (sizes.get(id) ?? 0) <= maxBytes));
+}
+
+/** The sizes of objects. A missing object has none. */
+export async function sizesOf(run: GitRunner, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const bytes = await run({
     args: ["cat-file", "--batch-check=%(objectname) %(objectsize)", "--buffer"],
-    stdin: `${wanted.join("\n")}\n`,
+    stdin: `${[...new Set(ids)].join("\n")}\n`,
   });
-  const large = new Set<string>();
+  const sizes = new Map<string, number>();
   for (const line of bytes.toString("latin1").split("\n")) {
     const [id = "", size] = line.split(" ");
-    if (Number(size) > maxBytes) large.add(id);
+    if (size !== undefined && /^\d+$/.test(size)) sizes.set(id, Number(size));
   }
-  return new Set(wanted.filter((id) => !large.has(id)));
+  return sizes;
+}
+
+export interface StreamedObject {
+  id: string;
+  size: number;
+  /** The whole content, for one that is small. */
+  whole: () => Promise<Buffer>;
+  /** The content as it comes. One of both has to be read to its end before the next object is asked for. */
+  pieces: () => AsyncGenerator<Buffer>;
+}
+
+/** Reads objects of any size in this order, one piece at a time. A missing one is ANT_REPO_INCOMPLETE. */
+export async function* streamObjects(
+  scratch: Pick<Scratch, "stream">,
+  ids: readonly string[],
+): AsyncGenerator<StreamedObject> {
+  let wanted = "";
+  const output = scratch.stream({
+    args: ["cat-file", "--batch", "--buffer"],
+    input: [Buffer.from(`${ids.join("\n")}\n`)],
+  });
+  const reader = new PieceReader(output, () => missingObject(wanted));
+  try {
+    for (const id of ids) {
+      wanted = id;
+      const header = await reader.line(MAX_HEADER_BYTES);
+      const size = Number(header.slice(header.lastIndexOf(" ") + 1));
+      if (!header.startsWith(id) || !Number.isInteger(size)) throw missingObject(id);
+      yield { id, size, whole: () => reader.take(size), pieces: () => reader.pieces(size) };
+      await reader.take(1);
+    }
+    await reader.finish();
+  } finally {
+    await reader.close();
+  }
 }

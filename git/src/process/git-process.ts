@@ -1,5 +1,5 @@
 /**
- * The only module that starts `git`: an argv array, a hermetic environment (git-environment.ts), bounded output, a
+ * The only module that starts `git`, with git-stream.ts for inputs and outputs of any length: an argv array, a hermetic environment (git-environment.ts), bounded output, a
  * deadline, and a typed failure. A start costs about 2 ms through the launcher and more without (launcher.ts), so callers count
  * their calls.
  *
@@ -44,10 +44,12 @@ export interface GitResult {
 }
 
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
-const MAX_STDERR_BYTES = 64 * 1024;
+export const MAX_STDERR_BYTES = 64 * 1024;
 const DEADLINE_MS = 60_000;
 
-function variables(call: GitCall): Record<string, string> {
+type Place = Omit<GitCall, "stdin">;
+
+function variables(call: Place): Record<string, string> {
   const extra: Record<string, string> = { ...call.transport };
   if (call.gitDir !== undefined) extra["GIT_DIR"] = call.gitDir;
   if (call.workTree !== undefined) extra["GIT_WORK_TREE"] = call.workTree;
@@ -77,7 +79,8 @@ export function machineFault(stderr: string): string | null {
   return WANTING.exec(stderr)?.[0] ?? null;
 }
 
-function notStarted(cause: NodeJS.ErrnoException): AntiphonError {
+/** git/G2: a program that could not be started. */
+export function notStarted(cause: NodeJS.ErrnoException): AntiphonError {
   const code = NO_PROGRAM.has(cause.code) ? "ANT_GIT_MISSING" : "ANT_GIT_INTERRUPTED"; // git/G2
   return new AntiphonError(code, `git could not be started: ${cause.message}`, { cause });
 }
@@ -85,6 +88,11 @@ function notStarted(cause: NodeJS.ErrnoException): AntiphonError {
 /** Runs git and returns the result with any exit code, except for faults of the machine (git/G2). */
 export async function runGit(call: GitCall): Promise<GitResult> {
   const { stdout, stderr, end } = await heard(call);
+  return { exitCode: await exitCodeOf(call, end, stderr), stdout, stderr };
+}
+
+/** The exit code of a process that ended by itself; a fault of the machine is thrown (git/G2). */
+export async function exitCodeOf(call: Place, end: ProcessEnd, stderr: string): Promise<number> {
   const verb = call.args[0] ?? "";
   if (end.code === null) {
     const detail = `git ${verb} was ended by ${end.signal ?? "a signal"}: ${firstLine(stderr)}`;
@@ -96,7 +104,7 @@ export async function runGit(call: GitCall): Promise<GitResult> {
     throw new AntiphonError("ANT_GIT_INTERRUPTED", `git ${verb}: ${wanting}`, { data }); // git/G2
   }
   if (end.code !== 0 && NO_REPOSITORY.test(stderr)) await requireAbsent(call);
-  return { exitCode: end.code, stdout, stderr };
+  return end.code;
 }
 
 /** Runs git to its end, within the bounds of the call. */
@@ -140,14 +148,7 @@ async function heard(call: GitCall): Promise<{ stdout: Buffer; stderr: string; e
 /** @throws AntiphonError when the process could not be started and Node reports it at once */
 function started(call: GitCall, hearing: Pick<ProcessOrder, "onOutput" | "onError">): ProcessRun {
   try {
-    return runProcess({
-      file: "git",
-      args: call.args,
-      cwd: call.cwd ?? call.gitDir ?? "/",
-      env: gitEnvironment(variables(call), call.settings ?? []),
-      stdin: call.stdin ?? null,
-      ...hearing,
-    });
+    return runProcess({ ...orderOf(call), stdin: call.stdin ?? null, ...hearing });
   } catch (thrown) {
     // An error without a system call is about an invalid argument, which no program could be given.
     if (!(thrown instanceof Error) || !("syscall" in thrown)) throw thrown;
@@ -155,8 +156,14 @@ function started(call: GitCall, hearing: Pick<ProcessOrder, "onOutput" | "onErro
   }
 }
 
+/** What is started for a call. */
+export function orderOf(call: Place): Pick<ProcessOrder, "file" | "args" | "cwd" | "env"> {
+  const env = gitEnvironment(variables(call), call.settings ?? []);
+  return { file: "git", args: call.args, cwd: call.cwd ?? call.gitDir ?? "/", env };
+}
+
 /** Pieces of an output, kept up to a bound. */
-class Heard {
+export class Heard {
   readonly #pieces: Buffer[] = [];
   readonly #most: number;
   bytes = 0;
@@ -176,7 +183,7 @@ class Heard {
 }
 
 /** git/G2: "not a git repository" counts only if the file system says so too. */
-async function requireAbsent({ gitDir, args }: GitCall): Promise<void> {
+async function requireAbsent({ gitDir, args }: Place): Promise<void> {
   const state = gitDir === undefined ? null : await gitDirectoryState(gitDir);
   if (state === null || state.kind === "absent") return;
   const why = state.kind === "broken" ? state.cause.message : "the repository is there now";
@@ -190,7 +197,7 @@ export async function git(call: GitCall): Promise<Buffer> {
   return result.stdout;
 }
 
-export function gitFailure(call: GitCall, result: GitResult): AntiphonError {
+export function gitFailure(call: Place, result: Omit<GitResult, "stdout">): AntiphonError {
   const detail = `git ${call.args[0] ?? ""} ended with ${result.exitCode}: ${firstLine(result.stderr)}`;
   return new AntiphonError("ANT_GIT_FAILED", detail, {
     data: { exitCode: result.exitCode, stderr: result.stderr },

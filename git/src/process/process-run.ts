@@ -1,5 +1,7 @@
 /** One run of a program, regardless of who starts it: this process, or the launcher (launcher.ts). */
 import { spawn } from "node:child_process";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
 export interface ProcessOrder {
   readonly file: string;
@@ -40,4 +42,70 @@ export function runHere({ file, args, cwd, env, stdin, onOutput, onError }: Proc
     child.on("close", (code, signal) => resolve({ code, signal }));
   });
   return { ended, kill: () => child.kill("SIGKILL") };
+}
+
+export interface StreamOrder extends Omit<ProcessOrder, "stdin" | "onOutput"> {
+  readonly input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+export interface StreamedRun extends ProcessRun {
+  /** The program waits while nobody reads on. */
+  readonly output: AsyncIterable<Buffer>;
+}
+
+/**
+ * Starts the program from this process, with input and output of any length. A source that throws ends the program, and
+ * `ended` rejects with what it threw.
+ */
+export function runStreamed({ file, args, cwd, env, input, onError }: StreamOrder): StreamedRun {
+  const child = spawn(file, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
+  let fault: { readonly thrown: unknown } | null = null;
+  const exited = new Promise<ProcessEnd>((resolve, reject) => {
+    child.on("error", reject);
+    if (child.pid === undefined) return;
+    child.stderr.on("data", onError);
+    child.on("close", (code, signal) => resolve({ code, signal }));
+  });
+  const source = Readable.from(
+    noticed(input, (thrown) => (fault = { thrown })),
+    { objectMode: false },
+  );
+  const fed = child.pid === undefined ? Promise.resolve() : pipeline(source, child.stdin);
+  // A program that ends early breaks the pipe; its exit code tells the reason. A source that failed ends the program.
+  const settled = fed.catch(() => fault !== null && child.kill("SIGKILL"));
+  const ended = exited.then(async (end) => {
+    await settled;
+    if (fault !== null) throw fault.thrown;
+    return end;
+  });
+  const output = child.pid === undefined ? Readable.from([]) : child.stdout;
+  return { ended, output, kill: () => child.kill("SIGKILL") };
+}
+
+const WRITE_BYTES = 64 * 1024;
+
+/**
+ * The same bytes in pieces that are worth a write each. A failure of their source is told apart from one of the program that
+ * they go to.
+ */
+async function* noticed(
+  input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  onFault: (thrown: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of input) {
+      held.push(piece);
+      bytes += piece.length;
+      if (bytes < WRITE_BYTES) continue;
+      yield held.length === 1 ? piece : Buffer.concat(held, bytes);
+      held = [];
+      bytes = 0;
+    }
+  } catch (thrown) {
+    onFault(thrown);
+    throw thrown;
+  }
+  if (bytes > 0) yield Buffer.concat(held, bytes);
 }

@@ -13,6 +13,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import { isObjectId, type GitObject, type ObjectFormat } from "../objects/git-object.ts";
 import { onDisk } from "../disk/disk-fault.ts";
 import { git, runGit, type GitCall, type GitResult } from "../process/git-process.ts";
+import { gitStream, type GitStreamCall } from "../process/git-stream.ts";
 import { writePack } from "../objects/pack.ts";
 
 /** A place to read objects from. */
@@ -55,7 +56,11 @@ export class Scratch {
     return runGit(this.#complete(call));
   }
 
-  #complete(call: ScratchCall): GitCall {
+  stream(call: Omit<GitStreamCall, "gitDir">): AsyncGenerator<Buffer> {
+    return gitStream(this.#complete(call));
+  }
+
+  #complete<T extends Pick<GitCall, "settings">>(call: T): T & { gitDir: string } {
     return { ...call, gitDir: this.gitDir, settings: [...NO_FSYNC, ...(call.settings ?? [])] };
   }
 
@@ -101,13 +106,30 @@ export function withScratch<T>(store: ObjectStore, body: (scratch: Scratch) => P
 async function inScratch<T>(store: ObjectStore, body: (scratch: Scratch) => Promise<T>): Promise<T> {
   const gitDir = await mkdtemp(join(tmpdir(), PREFIX));
   try {
-    await layOutRepository(gitDir, store);
-    await writeFile(join(gitDir, "objects", "info", "alternates"), alternateLine(store.objectsDir));
-    if (store.shallowFile !== undefined) await copyFile(store.shallowFile, join(gitDir, "shallow"));
-    return await body(new Scratch(gitDir, store));
+    return await body(await laidOut(gitDir, store));
   } finally {
     await rm(gitDir, { recursive: true, force: true });
   }
+}
+
+/** The same for a body that streams. */
+export async function* streamScratch<T>(
+  store: ObjectStore,
+  body: (scratch: Scratch) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const gitDir = await onDisk(() => mkdtemp(join(tmpdir(), PREFIX)));
+  try {
+    yield* body(await onDisk(() => laidOut(gitDir, store)));
+  } finally {
+    await rm(gitDir, { recursive: true, force: true });
+  }
+}
+
+async function laidOut(gitDir: string, store: ObjectStore): Promise<Scratch> {
+  await layOutRepository(gitDir, store);
+  await writeFile(join(gitDir, "objects", "info", "alternates"), alternateLine(store.objectsDir));
+  if (store.shallowFile !== undefined) await copyFile(store.shallowFile, join(gitDir, "shallow"));
+  return new Scratch(gitDir, store);
 }
 
 const PREFIX = "antiphon-git-";

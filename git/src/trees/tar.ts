@@ -8,7 +8,8 @@
 import { AntiphonError } from "@antiphon/contracts";
 import { decodePath, encodePath } from "../objects/git-path.ts";
 
-const BLOCK = 512;
+export const TAR_BLOCK = 512;
+const BLOCK = TAR_BLOCK;
 const OWNER = 65_532;
 
 /**
@@ -41,21 +42,31 @@ export class TarFault extends AntiphonError {
   }
 }
 
+/** What the tar ends with. */
+export const TAR_END = Buffer.alloc(2 * BLOCK);
+
 export function writeTar(entries: Iterable<TarEntry>): Buffer {
   const parts: Buffer[] = [];
-  for (const entry of entries) writeEntry(parts, entry);
-  parts.push(Buffer.alloc(2 * BLOCK));
+  for (const entry of entries) {
+    const { content } = entry;
+    if (hasTarget(entry.mode)) parts.push(...tarHead(entry, content, 0));
+    else parts.push(...tarHead(entry, null, content.length), content, tarPadding(content.length));
+  }
+  parts.push(TAR_END);
   return Buffer.concat(parts);
 }
 
-function writeEntry(parts: Buffer[], entry: TarEntry): void {
+/** The content of a link or a gitlink is in its header. */
+export function hasTarget(mode: string): boolean {
+  return mode === "120000" || mode === "160000";
+}
+
+/** What comes before the content of an entry. `content`: that of a link or a gitlink, otherwise null. */
+export function tarHead(entry: Omit<TarEntry, "content">, content: Buffer | null, size: number): Buffer[] {
+  const parts: Buffer[] = [];
   const link = entry.mode === "120000";
   const gitlink = entry.mode === "160000";
-  const target = link
-    ? entry.content
-    : gitlink
-      ? Buffer.from(`gitlink:${entry.content.toString("latin1")}`)
-      : null;
+  const target = gitlink ? Buffer.from(`gitlink:${content?.toString("latin1") ?? ""}`) : content;
   const directory = gitlink || entry.mode === "40000";
   let path = encodePath(entry.path);
   if (directory) path = Buffer.concat([path, Buffer.from("/")]);
@@ -66,14 +77,13 @@ function writeEntry(parts: Buffer[], entry: TarEntry): void {
   if (records.length > 0) {
     const body = Buffer.concat(records);
     const long = { name: Buffer.from("././@PaxHeader"), prefix: null };
-    parts.push(header(long, 0o644, body.length, "x", null), body, padding(body.length));
+    parts.push(header(long, 0o644, body.length, "x", null), body, tarPadding(body.length));
   }
-  const content = target === null ? entry.content : Buffer.alloc(0);
   const type = link ? "2" : directory ? "5" : "0";
   const permissions = link ? 0o777 : directory ? 0o755 : Number.parseInt(entry.mode, 8) & 0o777;
   const short = place ?? { name: path.subarray(0, 100), prefix: null };
-  const block = header(short, permissions, content.length, type, target, entry.timeS);
-  parts.push(block, content, padding(content.length));
+  parts.push(header(short, permissions, size, type, target, entry.timeS));
+  return parts;
 }
 
 type Place = { name: Buffer; prefix: Buffer | null };
@@ -100,7 +110,8 @@ function paxRecord(key: string, value: Buffer): Buffer {
 
 const ZEROS = Buffer.alloc(BLOCK);
 
-function padding(size: number): Buffer {
+/** What comes after a content. */
+export function tarPadding(size: number): Buffer {
   const over = size % BLOCK;
   return ZEROS.subarray(0, over === 0 ? 0 : BLOCK - over);
 }
@@ -154,22 +165,21 @@ export function readTar(tar: Buffer, limits: TarLimits): TarEntry[] {
   let pax: ReadonlyMap<string, Buffer> = new Map();
   for (let at = 0; ;) {
     if (at + BLOCK > tar.length) throw new TarFault("the archive has no end");
-    const block = tar.subarray(at, at + BLOCK);
-    if (block[0] === 0 && sumOf(block) === 0) return entries;
-    checkSum(block);
-    const size = number(block, 124, 12);
+    const head = readHead(tar.subarray(at, at + BLOCK));
+    if (head === null) return entries;
+    const { size, type } = head;
     const start = at + BLOCK;
     if (start + size > tar.length) throw new TarFault("an entry is longer than the archive");
     const content = tar.subarray(start, start + size);
     at = start + Math.ceil(size / BLOCK) * BLOCK;
-    const type = String.fromCharCode(block[156] ?? 0);
     if (type === "x") {
       pax = paxRecords(content);
       continue;
     }
-    const entry = readEntry(block, type, content, pax);
+    const found = readEntry(head, pax);
     pax = new Map();
-    if (entry === null) continue;
+    if (found === null) continue;
+    const entry = { ...found, content: found.content ?? content };
     if (seen.has(entry.path)) throw new TarFault(`${entry.path} is there twice`);
     seen.add(entry.path);
     bytes += entry.content.length;
@@ -179,12 +189,25 @@ export function readTar(tar: Buffer, limits: TarLimits): TarEntry[] {
   }
 }
 
-function readEntry(
-  block: Buffer,
-  type: string,
-  content: Buffer,
+interface TarHead {
+  readonly block: Buffer;
+  /** The letter of a kind of entry. */
+  readonly type: string;
+  readonly size: number;
+}
+
+/** Null: the block is the end of the archive. */
+export function readHead(block: Buffer): TarHead | null {
+  if (block[0] === 0 && sumOf(block) === 0) return null;
+  checkSum(block);
+  return { block, type: String.fromCharCode(block[156] ?? 0), size: number(block, 124, 12) };
+}
+
+/** An entry by its header. Its content is null if it comes after it. Null: a directory, which is skipped. */
+export function readEntry(
+  { block, type, size }: TarHead,
   pax: ReadonlyMap<string, Buffer>,
-): TarEntry | null {
+): (Omit<TarEntry, "content"> & { content: Buffer | null }) | null {
   const prefix = text(block, 345, 155);
   const name = text(block, 0, 100);
   const whole =
@@ -194,9 +217,9 @@ function readEntry(
   if (type === "0" || type === "\0") {
     const mode = number(block, 100, 8);
     // Git keeps one permission bit; very old trees have 664.
-    return { path, mode: mode & 0o111 ? "100755" : mode === 0o664 ? "100664" : "100644", content };
+    return { path, mode: mode & 0o111 ? "100755" : mode === 0o664 ? "100664" : "100644", content: null };
   }
-  if (content.length > 0) throw new TarFault(`${path}: content where there can be none`);
+  if (size > 0) throw new TarFault(`${path}: content where there can be none`);
   if (type === "2") return { path, mode: "120000", content: link };
   if (type === "5") {
     const gitlink = /^gitlink:([0-9a-f]{40,64})$/.exec(link.toString("latin1"));
@@ -243,7 +266,7 @@ function sumOf(block: Buffer): number {
   return sum;
 }
 
-function paxRecords(body: Buffer): Map<string, Buffer> {
+export function paxRecords(body: Buffer): Map<string, Buffer> {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < body.length;) {
     const space = body.indexOf(0x20, at);

@@ -15,28 +15,22 @@ import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { flushAll } from "../disk/flush.ts";
-import {
-  buildTrees,
-  formatOf,
-  gitObject,
-  GITLINK_MODE,
-  PathConflict,
-  type GitObject,
-  type TreeEntry,
-} from "../objects/git-object.ts";
+import { formatOf, GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts";
 import { git } from "../process/git-process.ts";
 import { listTree, readObjects, type GitRunner } from "../objects/objects.ts";
-import { writePack } from "../objects/pack.ts";
 import { layOutRepository, requireId, type ObjectSource, type ObjectStore } from "../repository/scratch.ts";
-import { readTar, TarFault, type TarEntry } from "./tar.ts";
+import { importObjects } from "./tree-import.ts";
 
 export interface TreeCacheBounds {
   maxTrees?: number;
   maxBytes?: number;
+  /** Archives with more bytes are streamed. Default limits.treeHeldBytes. */
+  maxHeldBytes?: number;
 }
 
 const MAX_TREES = 64;
-const MAX_BYTES = 4 * 1024 * 1024 * 1024;
+/** A tree of the largest size, and the one after it. */
+const MAX_BYTES = 2 * limits.treeBytes;
 const MAX_FILE_BYTES = 512 * 1024 * 1024;
 const KEEP_MS = 10 * 60_000;
 const STALE_MS = 60 * 60_000;
@@ -47,6 +41,7 @@ export class TreeCache implements ObjectSource {
   readonly dir: string;
   readonly #maxTrees: number;
   readonly #maxBytes: number;
+  readonly #maxHeldBytes: number;
   readonly #inUse = new Map<string, number>();
   readonly #listings = new Map<string, Promise<TreeEntry[]>>();
 
@@ -54,6 +49,7 @@ export class TreeCache implements ObjectSource {
     this.dir = dir;
     this.#maxTrees = bounds.maxTrees ?? MAX_TREES;
     this.#maxBytes = bounds.maxBytes ?? MAX_BYTES;
+    this.#maxHeldBytes = bounds.maxHeldBytes ?? limits.treeHeldBytes;
   }
 
   async has(tree: string): Promise<boolean> {
@@ -61,23 +57,17 @@ export class TreeCache implements ObjectSource {
   }
 
   /**
-   * Imports the canonical tar of a tree. One process, or none when it is cached already.
+   * Imports the canonical tar of a tree. One process, two for a large one, or none when it is cached already.
    * @throws AntiphonError ANT_BLOB_CORRUPT when the bytes are not that tree (git/G5)
    */
   async importTree(tree: string, tar: Buffer | AsyncIterable<Uint8Array>): Promise<void> {
     requireId(tree);
     if (await this.has(tree)) return this.#touch(tree);
-    const objects = treeObjects(tree, Buffer.isBuffer(tar) ? tar : await collect(tar));
     await mkdir(this.dir, { recursive: true });
     const incoming = this.#aside();
     try {
       await layOutRepository(incoming, { format: formatOf(tree) });
-      await git({
-        gitDir: incoming,
-        args: ["index-pack", "--stdin"],
-        stdin: writePack(formatOf(tree), objects, "stored"),
-        settings: [["core.fsync", "none"]],
-      });
+      await importObjects(incoming, tree, tar, this.#maxHeldBytes);
       await flushAll(incoming); // git/G5: the bytes are on disk before the name
       await this.#name(incoming, tree);
     } catch (thrown) {
@@ -202,55 +192,4 @@ async function packBytes(place: string): Promise<number> {
     names.map(async (name) => (await stat(join(dir, name)).catch(() => null))?.size ?? 0),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-async function collect(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    bytes += chunk.length;
-    if (bytes > limits.treeBytes)
-      throw new AntiphonError("ANT_BLOB_TOO_LARGE", `more than ${limits.treeBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-/** git/G5: every object of the tree, or ANT_BLOB_CORRUPT. */
-function treeObjects(tree: string, tar: Buffer): GitObject[] {
-  const format = formatOf(tree);
-  const objects = new Map<string, GitObject>();
-  const entries = entriesOf(tree, tar).map((file): TreeEntry => {
-    if (file.mode === GITLINK_MODE)
-      return { path: file.path, mode: file.mode, id: file.content.toString("latin1") };
-    const blob = gitObject(format, "blob", file.content);
-    objects.set(blob.id, blob);
-    return { path: file.path, mode: file.mode, id: blob.id };
-  });
-  const { root, trees } = conflictFree(tree, () => buildTrees(format, entries));
-  if (root !== tree)
-    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree} holds tree ${root}`);
-  return [...objects.values(), ...trees.values()];
-}
-
-function conflictFree<T>(tree: string, build: () => T): T {
-  try {
-    return build();
-  } catch (thrown) {
-    if (!(thrown instanceof PathConflict)) throw thrown;
-    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree}: ${thrown.message}`, {
-      cause: thrown,
-    });
-  }
-}
-
-function entriesOf(tree: string, tar: Buffer): TarEntry[] {
-  try {
-    return readTar(tar, { maxFiles: limits.treeFiles, maxBytes: limits.treeBytes });
-  } catch (thrown) {
-    if (!(thrown instanceof TarFault)) throw thrown;
-    throw new AntiphonError("ANT_BLOB_CORRUPT", `the archive of tree ${tree}: ${thrown.message}`, {
-      cause: thrown,
-    });
-  }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { errors, type Msg } from "@nats-io/nats-core";
 import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
 import { gather } from "./gather.ts";
@@ -140,9 +141,7 @@ export async function callRpc<Reply extends object>(
       // Nobody listens yet, or the connection was lost before an answer: retry until the deadline.
       reason =
         error instanceof errors.RequestError && error.isNoResponders() ? "no service listens" : String(error);
-      await new Promise((resolve) =>
-        setTimeout(resolve, backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random())),
-      );
+      await sleep(backoffMs(attempt, { baseMs: 50, capMs: 500 }, Math.random()));
     }
   }
 }

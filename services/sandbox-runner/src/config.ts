@@ -75,7 +75,8 @@ export interface SandboxConfig {
 type Env = Readonly<Record<string, string | undefined>>;
 
 const RUNTIMES = ["runc", "runsc", "kata"];
-const DEFAULT_TREE_BYTES = 2 * 1024 * 1024 * 1024;
+/** A tree of the largest size, and the one after it. */
+const DEFAULT_TREE_BYTES = 2 * limits.treeBytes;
 
 export function readSandboxConfig(env: Env = process.env): SandboxConfig {
   const stateDirectory = resolve(text(env, "ANTIPHON_STATE_DIR") ?? ".antiphon");

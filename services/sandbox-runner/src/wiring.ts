@@ -6,7 +6,7 @@
  */
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AntiphonError, BUCKETS, requestProblem, subjects, validate } from "@antiphon/contracts";
+import { AntiphonError, BUCKETS, limits, requestProblem, subjects, validate } from "@antiphon/contracts";
 import {
   allDone,
   openBlobs,
@@ -83,7 +83,9 @@ export async function startSandboxRunner(
   });
   const image = await images.standard();
   const repos = openBlobs(bus, BUCKETS.repos);
-  const trees = new TreeArchive(config.treeDirectory, repos, config.treeBytes);
+  const stream = (name: string): AsyncIterable<Buffer> =>
+    repos.stream(name, { deadlineMs: limits.treeTransferMs });
+  const trees = new TreeArchive(config.treeDirectory, { stream }, config.treeBytes);
   const preloader = new Preloader(trees);
   const pool = new WarmPool({
     provider,

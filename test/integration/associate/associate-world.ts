@@ -22,7 +22,6 @@ import {
   startService,
 } from "@antiphon/runtime";
 import type { Bus, Journal, Logger, RunningService } from "@antiphon/runtime";
-import { exportTree } from "@antiphon/git";
 import { dispatchOf } from "../../../services/associate/src/testing/dispatch.fixture.ts";
 import { startAssociate } from "../../../services/associate/src/wiring.ts";
 import { readSandboxConfig } from "../../../services/sandbox-runner/src/config.ts";
@@ -31,6 +30,7 @@ import { eventually, startNats } from "../../support/nats.ts";
 import type { NatsServer } from "../../support/nats.ts";
 import { makeRepo, tempDir } from "../../support/repo.ts";
 import type { FilesSpec } from "../../support/repo.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 export interface Associate {
   readonly service: RunningService;
@@ -134,7 +134,7 @@ export async function openWorld(): Promise<World> {
 
   const base = async (files: FilesSpec): Promise<TreeRef> => {
     const repo = makeRepo({ files });
-    const { tree, tar, files: count, bytes } = await exportTree(repo.path, repo.head);
+    const { tree, tar, files: count, bytes } = await exportedTree(repo.path, repo.head);
     await repos.put(keys.tree(tree), tar);
     return { commit: repo.head, tree, object: keys.tree(tree), bytes, files: count };
   };

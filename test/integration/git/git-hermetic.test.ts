@@ -9,7 +9,6 @@ import {
   commitFiles,
   diffOverlay,
   dirtyPaths,
-  exportTree,
   findLanded,
   inspectRepo,
   landRef,
@@ -20,6 +19,7 @@ import {
 } from "@antiphon/git";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
 import { cleanUpRepos, makeRepo, rawGit, tempDir } from "../../support/repo.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 const AT = new Date("2026-02-03T04:05:06Z");
 const BOUNDS = { maxFiles: 100_000, maxBytes: 1 << 28 };
@@ -36,7 +36,7 @@ describe("a repository that tries to run programs", () => {
     writeFileSync(join(repo.path, "a.txt"), "one\ntwo\nthree\n");
     const seen = await inspectRepo(repo.path, { allowDirty: true, landOn: "main" });
     await dirtyPaths(repo.path, repo.head);
-    const exported = await exportTree(repo.path, repo.head);
+    const exported = await exportedTree(repo.path, repo.head);
     const files = await commitFiles(repo.path, repo.head);
     expect(await files.read("a.txt")).toBe("one\ntwo\nthree\n");
     const cache = new TreeCache(tempDir());
@@ -58,7 +58,7 @@ describe("a repository that tries to run programs", () => {
     expect(readFileSync(join(repo.path, "a.txt"), "utf8")).toBe("one\n2\nthree\n");
     await findLanded(repo.path, "refs/heads/main", "run_x", "T-001");
     await replayCommits(repo.path, { from: repo.head, to: commit, onto: repo.head });
-    await expect(exportTree(repo.path, "1".repeat(40))).rejects.toMatchObject({
+    await expect(exportedTree(repo.path, "1".repeat(40))).rejects.toMatchObject({
       code: "ANT_REPO_INCOMPLETE",
     });
     expect(seen.files).toBe(6);
@@ -73,7 +73,7 @@ describe("a repository that tries to run programs", () => {
 
   it("git/G1: attributes change neither what is exported nor what a diff says", async () => {
     const repo = makeTrappedRepo();
-    const { tar } = await exportTree(repo.path, repo.head);
+    const { tar } = await exportedTree(repo.path, repo.head);
     const entries = new Map(readTar(tar, BOUNDS).map((entry) => [entry.path, entry.content.toString()]));
     expect(entries.get("kept.lock")).toBe("not to be left out\n");
     expect(entries.get("x.id")).toBe("$Id$ $Format:%H$\n");
@@ -86,7 +86,7 @@ describe("a repository that tries to run programs", () => {
     const clone = join(tempDir(), "clone");
     rawGit(origin.path, "clone", "-q", "--no-checkout", "--filter=blob:none", `file://${origin.path}`, clone);
     const before = readdirSync(join(clone, ".git", "objects", "pack")).sort();
-    await expect(exportTree(clone, origin.head)).rejects.toMatchObject({ code: "ANT_REPO_INCOMPLETE" });
+    await expect(exportedTree(clone, origin.head)).rejects.toMatchObject({ code: "ANT_REPO_INCOMPLETE" });
     expect(readdirSync(join(clone, ".git", "objects", "pack")).sort()).toEqual(before);
   });
 });
@@ -95,7 +95,7 @@ describe("an environment that tries to change results", () => {
   it("git/G1: config and repository variables of the caller have no effect", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     const other = makeRepo({ files: { "b.txt": "b\n" } });
-    const before = await exportTree(repo.path, repo.head);
+    const before = await exportedTree(repo.path, repo.head);
     const home = tempDir();
     writeFileSync(
       join(home, ".gitconfig"),
@@ -116,7 +116,7 @@ describe("an environment that tries to change results", () => {
     })) {
       vi.stubEnv(key, value);
     }
-    const after = await exportTree(repo.path, repo.head);
+    const after = await exportedTree(repo.path, repo.head);
     expect(after.tar.equals(before.tar)).toBe(true);
     expect((await inspectRepo(repo.path)).base.repo.path).toBe(repo.path);
     const change = {

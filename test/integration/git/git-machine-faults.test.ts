@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { exportTree } from "@antiphon/git";
 import { git } from "../../../git/src/process/git-process.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 const PASSES = { code: "ANT_GIT_INTERRUPTED", disposition: "retry" };
 
@@ -39,7 +39,7 @@ describe("a git process", () => {
   it("git/G2: that is killed from outside is retried, and says nothing about the repository", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
     neverEnds(repo, repo.git("rev-parse", "HEAD^{tree}"));
-    const exporting = exportTree(repo.path, repo.head);
+    const exporting = exportedTree(repo.path, repo.head);
     const ended = expect(exporting).rejects.toMatchObject({
       ...PASSES,
       detail: expect.stringContaining("SIGKILL") as string,

@@ -1,11 +1,12 @@
 /** The changes that the trusted side takes over from a sandbox, and those it leaves there. */
 import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
-import { diffOverlay, exportTree, sweepScratch, TreeCache, treeOf, type OverlayDiff } from "@antiphon/git";
+import { diffOverlay, sweepScratch, TreeCache, treeOf, type OverlayDiff } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, scratchLeftovers, tempDir, type FilesSpec } from "../../support/repo.ts";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -121,7 +122,7 @@ describe("a base that was made by hand", () => {
     const hash = ["hash-object", "-t", "tree", "-w", "--literally", "--stdin"];
     const tree = execFileSync("git", hash, { cwd: repo.path, input: body, encoding: "utf8" }).trim();
     const commit = repo.git("commit-tree", tree, "-m", "odd");
-    await expect(exportTree(repo.path, commit)).rejects.toMatchObject({ code: "ANT_REPO_UNREADABLE" });
+    await expect(exportedTree(repo.path, commit)).rejects.toMatchObject({ code: "ANT_REPO_UNREADABLE" });
   });
 });
 
@@ -143,7 +144,7 @@ describe("the tree cache", () => {
     const trees: string[] = [];
     for (const text of ["1", "2", "3", "4"]) {
       const repo = makeRepo({ files: { "a.txt": text } });
-      const { tree, tar } = await exportTree(repo.path, repo.head);
+      const { tree, tar } = await exportedTree(repo.path, repo.head);
       await cache.importTree(tree, tar);
       const long = new Date(Date.now() - 3_600_000 + trees.length * 60_000);
       utimesSync(join(dir, `${tree}.git`), long, long);
@@ -156,7 +157,7 @@ describe("the tree cache", () => {
   it("can be imported by many at once, from several caches, and temp directories of crashes are swept", async () => {
     const dir = tempDir();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
-    const { tree, tar } = await exportTree(repo.path, repo.head);
+    const { tree, tar } = await exportedTree(repo.path, repo.head);
     mkdirSync(join(dir, ".incoming-dead"));
     utimesSync(join(dir, ".incoming-dead"), new Date(0), new Date(0));
     const caches = Array.from({ length: 6 }, () => new TreeCache(dir));
@@ -171,7 +172,7 @@ describe("the tree cache", () => {
     const [old, next] = await Promise.all(
       ["1", "2"].map(async (text) => {
         const repo = makeRepo({ files: { "a.txt": text } });
-        return exportTree(repo.path, repo.head);
+        return exportedTree(repo.path, repo.head);
       }),
     );
     if (old === undefined || next === undefined) throw new Error("two trees were made");
@@ -196,7 +197,7 @@ describe("the tree cache", () => {
   it("git/G5: an incomplete tree that a kill left is replaced by the next import", async () => {
     const dir = tempDir();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
-    const { tree, tar } = await exportTree(repo.path, repo.head);
+    const { tree, tar } = await exportedTree(repo.path, repo.head);
     await new TreeCache(dir).importTree(tree, tar);
     rmSync(join(dir, `${tree}.git`, "HEAD"));
     const cache = new TreeCache(dir);

@@ -5,13 +5,13 @@ import {
   applyPatch,
   checkPatch,
   diffOverlay,
-  exportTree,
   readTar,
   TreeCache,
   writeTar,
   type OverlayFile,
 } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, rawGit, tempDir } from "../../support/repo.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 afterEach(() => cleanUpRepos());
 
@@ -204,7 +204,7 @@ describe("a change", () => {
     );
     repo.git("commit", "-q", "-m", "a submodule");
     const commit = repo.git("rev-parse", "HEAD");
-    const exported = await exportTree(repo.path, commit);
+    const exported = await exportedTree(repo.path, commit);
     expect(exported.tree).toBe(repo.git("rev-parse", "HEAD^{tree}"));
     expect(exported.gitlinks).toEqual(["vendor/sub"]);
     const cache = new TreeCache(tempDir());
@@ -221,7 +221,10 @@ describe("a change", () => {
     });
     const clone = tempDir();
     rawGit(clone, "clone", "-q", repo.path, "copy");
-    const [one, two] = [await exportTree(repo.path, repo.head), await exportTree(`${clone}/copy`, repo.head)];
+    const [one, two] = [
+      await exportedTree(repo.path, repo.head),
+      await exportedTree(`${clone}/copy`, repo.head),
+    ];
     expect(one.tar.equals(two.tar)).toBe(true);
     const { extract } = await import("tar-stream");
     const seen: string[] = [];
@@ -242,7 +245,7 @@ describe("a change", () => {
 
   it("git/G5: refuses an archive that is not the tree it claims to be", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n", "b.txt": "b\n" } });
-    const { tree, tar } = await exportTree(repo.path, repo.head);
+    const { tree, tar } = await exportedTree(repo.path, repo.head);
     const cache = new TreeCache(tempDir());
     const damaged = [
       ["one byte of content", (copy: Buffer) => copy.fill("X", 512, 513)],
@@ -283,7 +286,7 @@ describe("a change", () => {
     execFileSync("git", ["update-index", "-z", "--index-info"], { cwd: repo.path, input: index });
     repo.git("commit", "-q", "-m", "latin1");
     const commit = repo.git("rev-parse", "HEAD");
-    const exported = await exportTree(repo.path, commit);
+    const exported = await exportedTree(repo.path, commit);
     const cache = new TreeCache(tempDir());
     await cache.importTree(exported.tree, exported.tar);
     const odd = (await cache.list(exported.tree)).find((entry) => entry.path.startsWith("caf"))?.path ?? "";
@@ -295,7 +298,7 @@ describe("a change", () => {
 
   it("works on repositories that hash with SHA-256", async () => {
     const repo = makeRepo({ files: { "a.txt": "a\n" }, format: "sha256" });
-    const { tree, tar } = await exportTree(repo.path, repo.head);
+    const { tree, tar } = await exportedTree(repo.path, repo.head);
     const cache = new TreeCache(tempDir());
     await cache.importTree(tree, tar);
     const content = Buffer.from("b\n");

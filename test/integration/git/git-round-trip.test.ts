@@ -5,7 +5,6 @@ import {
   buildCommit,
   checkPatch,
   diffOverlay,
-  exportTree,
   findLanded,
   inspectRepo,
   landRef,
@@ -14,6 +13,7 @@ import {
   TreeCache,
 } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, manyFiles, scratchLeftovers, tempDir } from "../../support/repo.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 const AT = new Date("2026-02-03T04:05:06Z");
 
@@ -45,7 +45,7 @@ describe("a change", () => {
       base: { commit: repo.head },
     });
 
-    const exported = await exportTree(repo.path, seen.base.commit);
+    const exported = await exportedTree(repo.path, seen.base.commit);
     expect(exported.tree).toBe(repo.git("rev-parse", "HEAD^{tree}"));
     const cache = new TreeCache(tempDir());
     await cache.importTree(exported.tree, exported.tar);
@@ -99,7 +99,7 @@ describe("a change", () => {
 
   it("takes a tree of a thousand files out and in again", async () => {
     const repo = makeRepo({ files: manyFiles(1000) });
-    const exported = await exportTree(repo.path, repo.head);
+    const exported = await exportedTree(repo.path, repo.head);
     expect(exported.files).toBe(1000);
     const cache = new TreeCache(tempDir());
     await cache.importTree(exported.tree, exported.tar);

@@ -6,12 +6,13 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { exportTree, TreeCache } from "@antiphon/git";
+import { TreeCache } from "@antiphon/git";
 import { openSigningKey } from "@antiphon/runtime";
 import { AllowlistFile } from "../../../services/sandbox-runner/src/images/allowlist-file.ts";
 import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import { mountPowerDisk, type PowerDisk } from "../../chaos/power-loss/power-disk.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 /** Null: everything that can be lost is lost; the other seeds leave something by chance. */
 const SEEDS = [null, 1, 2, 3, 4];
@@ -40,7 +41,7 @@ describe("a power cut", () => {
     const disk = await mounted();
     for (const [index, seed] of SEEDS.entries()) {
       const repo = makeRepo({ files: { "a.txt": `${index}\n`, "b/c.txt": "c\n" } });
-      const { tree, tar } = await exportTree(repo.path, repo.head);
+      const { tree, tar } = await exportedTree(repo.path, repo.head);
       await new TreeCache(join(disk.path, "trees")).importTree(tree, tar);
       await cutAfterAnotherFsync(disk, seed);
       const cache = new TreeCache(join(disk.path, "trees"));
@@ -52,7 +53,7 @@ describe("a power cut", () => {
   it("leaves no base tree without its bytes at a sandbox-runner", async () => {
     const disk = await mounted();
     const repo = makeRepo({ files: { "a.txt": "a\n" } });
-    const { tar } = await exportTree(repo.path, repo.head);
+    const { tar } = await exportedTree(repo.path, repo.head);
     const source = {
       async *stream() {
         yield await Promise.resolve(Buffer.isBuffer(tar) ? tar : Buffer.from(tar));

@@ -1,6 +1,6 @@
 /** Git inside a sandbox, with the real image: what an agent can do with it, and that nothing of it comes out or stays. */
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { exportHistory, exportLinked, exportTree } from "@antiphon/git";
+import { exportHistory, exportLinked } from "@antiphon/git";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +20,7 @@ import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
 import { cleanUpRepos, makeRepo, manyFiles, type TestRepo } from "../../support/repo.ts";
 import { shell, SMALL, testEngine } from "../../support/docker.ts";
+import { exportedTree } from "../../support/exported-tree.ts";
 
 const docker = testEngine("git");
 const directory = mkdtempSync(join(tmpdir(), "antiphon-trees-"));
@@ -69,7 +70,7 @@ async function inside(
   asked: Asked,
   use: (inside: Inside) => Promise<void>,
 ): Promise<void> {
-  const { tree, tar } = await exportTree(repo.path, repo.head);
+  const { tree, tar } = await exportedTree(repo.path, repo.head);
   const linked = await exportLinked(repo.path, repo.head, () => Promise.resolve(true));
   const options = { commits: 50, branch: "refs/heads/main", sizes: () => Promise.resolve(linked.sizes) };
   const history =

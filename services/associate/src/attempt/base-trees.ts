@@ -1,5 +1,5 @@
 /** Base trees from object store ANT_REPOS in a local cache, and the git operations on them, on the trusted side. */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { DispatchBody, TreeRef } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
 import { applyPatch, checkPatch, diffOverlay, TreeCache } from "@antiphon/git";
@@ -15,7 +15,7 @@ export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
     if (known !== undefined) return known;
     const fetched = (async () => {
       if (await cache.has(base.tree)) return;
-      await cache.importTree(base.tree, await repos.get(base.object));
+      await cache.importTree(base.tree, repos.stream(base.object, { deadlineMs: limits.treeTransferMs }));
     })().finally(() => arriving.delete(base.tree));
     arriving.set(base.tree, fetched);
     return fetched;

@@ -3,7 +3,7 @@
  * A commit never changes, so each is listed and exported once.
  */
 import { createHash } from "node:crypto";
-import { type HistoryRef, type RepoBase, type RepoRef, type TreeRef } from "@antiphon/contracts";
+import { limits, type HistoryRef, type RepoBase, type RepoRef, type TreeRef } from "@antiphon/contracts";
 import {
   commitFiles,
   exportHistory,
@@ -76,8 +76,10 @@ export class CommitExports {
     return { ref: { ...ref, linked: name }, sizes: linked.sizes };
   }
 
-  async #put(object: string, tar: Buffer): Promise<void> {
-    if (!(await this.#store.has(object))) await this.#store.put(object, tar);
+  async #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>)): Promise<void> {
+    if (await this.#store.has(object)) return;
+    if (Buffer.isBuffer(tar)) await this.#store.put(object, tar);
+    else await this.#store.putStream(object, tar, { deadlineMs: limits.treeTransferMs });
   }
 
   exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {

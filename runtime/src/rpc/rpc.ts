@@ -160,7 +160,7 @@ export function askAll<Reply extends object>(
   maxWaitMs: number,
 ): Promise<(Reply & { ok: true })[]> {
   return gather(bus, [subject], { expect: Infinity, maxWaitMs, payload: encode({}) }, (data) => {
-    const reply = objectIn(data) as { ok?: boolean } | null;
+    const reply: { ok?: unknown } | null = objectIn(data);
     return reply?.ok === true ? (reply as Reply & { ok: true }) : null;
   });
 }

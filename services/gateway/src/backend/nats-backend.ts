@@ -2,7 +2,6 @@
 // ANT_NATS_UNREACHABLE; a long run is read part by part, each with that deadline.
 import { AntiphonError, BUCKETS, canonicalJson, keys, subjects, validate } from "@antiphon/contracts";
 import type {
-  AdmissionReply,
   DirectorKey,
   ImagesReply,
   ImagesRequest,
@@ -17,10 +16,7 @@ import type {
   StoredRecord,
 } from "@antiphon/contracts";
 import {
-  askAll,
   callRpc,
-  consumerCounts,
-  countDeadLetters,
   countOpenRuns,
   listen,
   openBlobs,
@@ -29,16 +25,15 @@ import {
   openJournalAudit,
   openRunOrder,
   openKv,
-  rollCall,
   tell,
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
-import { ROLES } from "@antiphon/contracts/roles";
 import { askForReplay } from "./attempt-replay.ts";
 import { askForCheck } from "./repo-check.ts";
 import { askForDeed } from "./session-deed.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 import { within } from "../http/deadline.ts";
+import { operationsBackend } from "./operations-backend.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
@@ -49,7 +44,6 @@ const IMAGES_MS = 20_000; // Allowing an image starts a sandbox from it.
 const RESTORE_MS = 25_000; // A run of thousands of records takes a while; a repeated request continues it.
 const REBUILD_MS = 25_000; // The Director may have to wait for a landing.
 const CONTRACT_MS = 10_000; // The Director may have to read a pack.
-const ROLL_CALL_MS = 300;
 
 /** `confined`: repositories are accepted only below the directories that the deployment names. */
 export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
@@ -138,19 +132,8 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
-    queueCounts: () => queueCounts(bus, soon),
-    admissions: async () =>
-      (await askAll<Admission>(bus, subjects.directorAdmission, ROLL_CALL_MS)).map(({ held }) => held),
-    rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
+    ...operationsBackend(bus, soon),
   };
-}
-
-type Admission = Extract<AdmissionReply, { ok: true }>;
-
-async function queueCounts(bus: Bus, soon: <T>(work: Promise<T>) => Promise<T>) {
-  const counted = Promise.all([consumerCounts(bus), countOpenRuns(bus), countDeadLetters(bus)]);
-  const [consumers, openRuns, deadLetters] = await soon(counted);
-  return { consumers, openRuns, deadLetters };
 }
 
 /** The keys that Directors have published themselves, for a deployment that pins none. */

@@ -244,15 +244,7 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   const restores = openRunRestore(bus, journal);
-  // A queue group of its own: each Director answers for the attempts that it holds back.
-  serveRpc(
-    bus,
-    subjects.directorAdmission,
-    `director-${uniqueId()}`,
-    async () => ({ held: admission.held() }),
-    { log },
-  );
-  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, log });
+  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, admission, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
@@ -314,10 +306,14 @@ function answerQuestions(
     rebuilder: Rebuilder;
     restores: RunRestore;
     runs: RunCache;
+    admission: AdmissionQueue;
     log: Logger;
   },
 ): void {
-  const { repository, rebuilder, restores, runs, log } = parts;
+  const { repository, rebuilder, restores, runs, admission, log } = parts;
+  // A queue group of its own: each Director answers for the attempts that it holds back.
+  const held = async () => ({ held: admission.held() });
+  serveRpc(bus, subjects.directorAdmission, `director-${uniqueId()}`, held, { log });
   const inspect = (request: RepoInspectRequest) => repository.inspect(request);
   const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
   serveRpc(bus, subjects.repoInspect, "director", inspect, { log });

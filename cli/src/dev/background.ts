@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { childEnvironment } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -65,7 +66,7 @@ async function untilReady(dir: string, failure: () => Failure | null): Promise<A
       throw new Failure("ANT_DEV_NOT_READY", `not ready after ${READY_WITHIN_MS / 1000} s`, {
         remedy: `read ${eventLog(dir)} and the logs beside it; "antiphon doctor" checks what it needs`,
       });
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
 }
 
@@ -99,7 +100,7 @@ export async function stopInstance(dir: string): Promise<boolean> {
         "ANT_DEV_NOT_STOPPED",
         `process ${running.pid} still runs after ${STOPPED_WITHIN_MS / 1000} s`,
       );
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
   return true;
 }

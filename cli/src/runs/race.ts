@@ -1,6 +1,7 @@
 // antiphon run --parallel <n>: several runs of one task at once, of which at most one lands. The name of the race is part of
 // each run, and the branch of that name decides it in git; canceling the others only saves what they would cost.
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PostBody } from "@antiphon/client";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { Intent } from "@antiphon/contracts";
@@ -126,7 +127,7 @@ async function settledCost(
     for (;;) {
       const cost = await modelCost(gateway, runId);
       if (cost.attempts >= attempts || Date.now() >= until) return cost;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await sleep(LOOK_MS);
     }
   } catch (thrown) {
     costUnread(context.screen, runId, thrown);

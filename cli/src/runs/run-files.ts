@@ -21,6 +21,7 @@ export async function loadFiles(
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
     packs: await packsNamed(flags.agent, places),
+    gatePack: await gatePack(flags.gateAgent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
@@ -32,6 +33,10 @@ async function packsNamed(names: string | undefined, places: PackPlaces | null):
   if (names === undefined || places === null || Object.hasOwn(AGENTS, names)) return [];
   const all = names.split(",").map((name) => name.trim());
   return Promise.all(all.map((name) => packNamed(name, places)));
+}
+
+async function gatePack(name: string | undefined, places: PackPlaces | null): Promise<AgentPack | null> {
+  return name === undefined || places === null ? null : packNamed(name, places);
 }
 
 async function packNamed(name: string, places: PackPlaces): Promise<AgentPack> {

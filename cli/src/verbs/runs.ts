@@ -1,4 +1,5 @@
 // antiphon runs [restore]: lists recent runs, or puts an archived run back into the journal.
+import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { examples, runId as aRunId } from "../context.ts";
@@ -63,7 +64,7 @@ async function list(context: CliContext, flags: RunsFlags): Promise<void> {
     if (flags.json === true) context.screen.json({ runs: shown });
     else show(context, shown, { isFiltered, goesOn });
     if (flags.watch !== true) return;
-    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+    await sleep(WATCH_MS);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DirectorKey, Doubt, SignedFor } from "@antiphon/contracts";
 import { AntiphonError, parseSignature, thumbprintOf, trustIn, validate } from "@antiphon/contracts";
 
@@ -47,7 +48,7 @@ export async function openTrust(file: string, wait = waitMs): Promise<Trust> {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       if (Date.now() >= until) throw missing(`the file ${file} does not exist`);
     }
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await sleep(lookMs);
   }
 }
 

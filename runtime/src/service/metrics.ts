@@ -1,6 +1,7 @@
 import { METRICS, type CounterName, type GaugeName, type HistogramName } from "@antiphon/contracts";
 import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Meter, Reading } from "./meter.ts";
+import { withDeadline } from "../process/with-deadline.ts";
 
 /** A meter whose numbers Prometheus can scrape. */
 export interface Metrics extends Meter {
@@ -77,15 +78,6 @@ export async function openMetrics(service: string): Promise<Metrics> {
 async function latestOf<N extends CounterName | GaugeName>(
   read: () => readonly Reading<N>[] | Promise<readonly Reading<N>[]>,
 ): Promise<readonly Reading<N>[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly Reading<N>[]>((resolve) => {
-    timer = setTimeout(() => resolve([]), READ_MS);
-  });
-  try {
-    return await Promise.race([(async () => read())(), late]);
-  } catch {
-    return [];
-  } finally {
-    clearTimeout(timer);
-  }
+  const reading = (async () => read())().catch(() => []);
+  return withDeadline(READ_MS, reading, () => []);
 }

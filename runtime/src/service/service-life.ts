@@ -18,6 +18,7 @@ import { provision } from "../topology/provision.ts";
 import { answerServiceRequests } from "../nats/service-endpoints.ts";
 import { openTrust, trustToBeMade, unsafeTrust, type Trust } from "../journal/trust.ts";
 import { VERSION } from "./version.ts";
+import { withDeadline } from "../process/with-deadline.ts";
 
 /**
  * The life of a service process, the same for every role.
@@ -141,10 +142,10 @@ export async function startService(
       };
       const parts = [bus.drain(), (async () => role?.drain?.())()];
       const drained = Promise.all(parts.map((part) => part.catch(failed)));
-      await within(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
+      await withDeadline(config.drainMs, drained, () => log.warn("drain took too long; handing work back"));
       hard.abort();
       const told = drained.then(() => tracer.close());
-      await within(lastWordsMs, told, () => log.warn("some handlers did not stop"));
+      await withDeadline(lastWordsMs, told, () => log.warn("some handlers did not stop"));
       await bus.close();
       const [failure] = failures;
       if (failure !== undefined) throw failure;
@@ -240,14 +241,4 @@ function die(service: string, thrown: unknown): never {
   lines.write(`${JSON.stringify({ ...line, ...stack })}\n`);
   lines.flush();
   process.exit(error.exitCode === 0 ? 1 : error.exitCode);
-}
-
-async function within(ms: number, work: Promise<unknown>, onLate: () => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), ms);
-  });
-  const first = await Promise.race([work.then(() => "done" as const), late]);
-  clearTimeout(timer);
-  if (first === "late") onLate();
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { BlobRef } from "@antiphon/contracts";
 import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
 import { pieces, uploadChunks, uploadOne, windowChunks, type Upload } from "./blob-upload.ts";
@@ -206,7 +207,7 @@ class ObjectStoreBlobs implements Blobs {
         if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
         if (signal.aborted) throw late(this.bucket, name ?? "(unnamed)"); // runtime/J9
         if (!repeatable) throw new AntiphonError("ANT_NATS_UNREACHABLE", `${this.bucket}: ${upload.reason}`);
-        await new Promise((resolve) => setTimeout(resolve, Math.min(1000, 100 * 2 ** attempt)));
+        await sleep(Math.min(1000, 100 * 2 ** attempt));
       }
     } finally {
       // At the end, because during an outage a purge would only wait for its timeout.

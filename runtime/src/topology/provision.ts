@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
 import { AntiphonError, READERS, TOPOLOGY_VERSION, journalStream, topologyOf } from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, Principal, StreamSpec } from "@antiphon/contracts";
@@ -83,7 +84,7 @@ async function untilProvisioned(bus: Bus, set: Partial<Deployment>): Promise<Pro
       const detail = `no Director has provisioned ${missing.join(", ")} on the server`;
       throw new AntiphonError("ANT_NATS_TOPOLOGY", detail, { data: { missing } });
     }
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await sleep(lookMs);
   }
 }
 

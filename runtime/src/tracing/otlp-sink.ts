@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Span } from "@antiphon/contracts/tracing/span";
 import { backoffMs } from "../process/backoff.ts";
 import type { Logger } from "../process/logger.ts";
@@ -82,7 +83,7 @@ export class OtlpSink implements SpanSink {
       const reason = await this.post(body, headers);
       if (reason === null || !reason.isTemporary || attempt >= tries) return reason?.text ?? null;
       const pause = backoffMs(attempt - 1, pauses, Math.random());
-      await new Promise((resolve) => setTimeout(resolve, pause).unref());
+      await sleep(pause, undefined, { ref: false });
     }
   }
 

@@ -4,6 +4,7 @@ import { backoffMs } from "../process/backoff.ts";
 import type { Bus } from "../nats/bus.ts";
 import type { Logger } from "../process/logger.ts";
 import { subscribe } from "../nats/subscription.ts";
+import { withDeadline } from "../process/with-deadline.ts";
 
 /**
  * PullLoop: requests exactly as many messages from one durable consumer as it has free slots. Every delivered message
@@ -154,10 +155,8 @@ export class PullLoop {
    */
   private async endPulls(): Promise<void> {
     if (!this.bus.connected) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, handoverMs)));
-    await Promise.race([late, this.answers.drain().catch(() => undefined)]);
-    clearTimeout(timer);
+    const drained = this.answers.drain().catch(() => undefined);
+    await withDeadline(handoverMs, drained, () => undefined);
   }
 
   private schedule(): void {

@@ -43,6 +43,7 @@ import {
   silentMeter,
   systemClock,
   tell,
+  uniqueId,
   type Bus,
   type Consumption,
   type Journal,
@@ -244,7 +245,7 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   const restores = openRunRestore(bus, journal);
-  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, log });
+  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, admission, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
@@ -310,10 +311,14 @@ function answerQuestions(
     rebuilder: Rebuilder;
     restores: RunRestore;
     runs: RunCache;
+    admission: AdmissionQueue;
     log: Logger;
   },
 ): void {
-  const { repository, rebuilder, restores, runs, log } = parts;
+  const { repository, rebuilder, restores, runs, admission, log } = parts;
+  // A queue group of its own: each Director answers for the attempts that it holds back.
+  const held = async () => ({ held: admission.held() });
+  serveRpc(bus, subjects.directorAdmission, `director-${uniqueId()}`, held, { log });
   const inspect = (request: RepoInspectRequest) => repository.inspect(request);
   const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
   serveRpc(bus, subjects.repoInspect, "director", inspect, { log });

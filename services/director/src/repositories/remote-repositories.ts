@@ -14,7 +14,7 @@ import {
   type LandingBody,
   type RepoRef,
 } from "@antiphon/contracts";
-import type { Blobs } from "@antiphon/runtime";
+import { withDeadline, type Blobs } from "@antiphon/runtime";
 import {
   copyCommit,
   missingCommits,
@@ -87,17 +87,10 @@ export class RemoteRepositories {
    */
   async fresh(url: string): Promise<Repo> {
     const fetching = this.#mirrors.refreshed(url);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new AntiphonError("ANT_REPO_REMOTE_FETCHING", `${url} is being fetched`);
-      timer = setTimeout(() => reject(error), FIRST_FETCH_MS);
+    // The next request meets a failure that comes later.
+    return withDeadline(FIRST_FETCH_MS, fetching, () => {
+      throw new AntiphonError("ANT_REPO_REMOTE_FETCHING", `${url} is being fetched`);
     });
-    try {
-      return await Promise.race([fetching, late]);
-    } finally {
-      clearTimeout(timer);
-      fetching.catch(() => undefined); // The next request meets the same failure.
-    }
   }
 
   /** The copy with these commits, as far as the remote or the object store has them. */

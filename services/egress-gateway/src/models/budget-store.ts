@@ -76,7 +76,7 @@ export class BudgetStore {
           ? await this.#kv.create(run, next)
           : (await this.#kv.update(run, next, entry.revision)) !== null;
       if (done) return;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(100, 5 * (attempt + 1))));
+      await sleep(Math.random() * Math.min(100, 5 * (attempt + 1)));
     }
     throw new AntiphonError(
       "ANT_EGRESS_BUDGET",

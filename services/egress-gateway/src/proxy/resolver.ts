@@ -10,6 +10,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { withDeadline } from "@antiphon/runtime";
 import { isPublicAddress } from "./ip-address.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { EgressSettings } from "../config.ts";
@@ -60,17 +61,13 @@ export function namedUpstreams({ models }: EgressSettings): ReadonlySet<string> 
 }
 
 async function resolved(host: string): Promise<readonly string[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), RESOLVE_MS);
-  });
   try {
-    const found = await Promise.race([lookup(host, { all: true, verbatim: true }), late]);
+    const found = await withDeadline(RESOLVE_MS, lookup(host, { all: true, verbatim: true }), () => {
+      throw new Error("no answer in time");
+    });
     return found.map(({ address }) => address);
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code ?? String(error);
     throw new EgressRefusal("ANT_EGRESS_UPSTREAM", "host:resolve", `${host} cannot be resolved: ${why}`);
-  } finally {
-    clearTimeout(timer);
   }
 }

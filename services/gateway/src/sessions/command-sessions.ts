@@ -18,6 +18,7 @@ import type {
   SessionEntry,
   SessionEvent,
 } from "@antiphon/contracts";
+import { withDeadline } from "@antiphon/runtime";
 import { CommandDecision } from "./command-decision.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
 import { malformed } from "../http/malformed.ts";
@@ -137,7 +138,7 @@ export class CommandSessions {
         if (await this.#decide(entries, command, principal, await decision.verdict(config, entries))) break; // gateway/G6
       }
     }
-    await atMost(limits.sessionAnswerMs, this.#parts.work.start(sessionId));
+    await withDeadline(limits.sessionAnswerMs, this.#parts.work.start(sessionId), () => undefined); // The work goes on.
     const { entries } = await this.#parts.register.read(sessionId);
     return eventsFor(entries, 0, null).filter((event) => event.correlation.commandId === command.commandId);
   }
@@ -261,16 +262,6 @@ export class CommandSessions {
     const payload = { commandId, reason, policyRule };
     return this.#parts.register.say(sessionId, log, about, { event: "CommandRejected", payload });
   }
-}
-
-/** Waits for work that goes on by itself. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const bound = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, bound]);
-  clearTimeout(timer);
 }
 
 /** gateway/G6: only a profile of the deployment; hasOwn excludes names such as `__proto__`. */

@@ -11,7 +11,7 @@
  *     place is given to another.
  */
 import { AntiphonError, limits, type ServiceOutcome, type ServiceSpec } from "@antiphon/contracts";
-import { allDone } from "@antiphon/runtime";
+import { allDone, withDeadline } from "@antiphon/runtime";
 import { MAX_OUTPUT_BYTES, serviceLimits } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts, type Sandbox } from "../ports.ts";
 import { OutputBound, utf8Tail, type BoundedOutput } from "../conversation/output-bound.ts";
@@ -139,20 +139,12 @@ async function first(
   gone: Promise<void>,
   waitMs: number,
 ): Promise<"ready" | "ended" | "gone" | "late"> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(resolve, waitMs, "late");
-  });
-  try {
-    return await Promise.race([
-      isReady,
-      ended.then(() => "ended" as const),
-      gone.then(() => "gone" as const),
-      late,
-    ]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const happened = Promise.race([
+    isReady,
+    ended.then(() => "ended" as const),
+    gone.then(() => "gone" as const),
+  ]);
+  return withDeadline(waitMs, happened, () => "late" as const);
 }
 
 function failed({ name }: ServiceSpec, why: string, output: BoundedOutput): AntiphonError {

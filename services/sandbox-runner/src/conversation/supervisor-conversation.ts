@@ -13,12 +13,13 @@
  * A container that cannot be killed loses its line, so that its supervisor exits; one that cannot be removed either is
  * left to the reaper.
  */
-import { UntilEnd } from "@antiphon/runtime";
+import { UntilEnd, withDeadline } from "@antiphon/runtime";
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "./step-script.ts";
 import { SandboxDied, type Command, type SandboxDeath } from "../ports.ts";
 import { NetBridge } from "./net-bridge.ts";
+import { RestingDeadline } from "./resting-deadline.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
 const GONE_DEADLINE_MS = 4_000;
@@ -29,8 +30,6 @@ const GONE_GRACE_MS = 2_000;
 const OOM_GRACE_MS = 500;
 /** The exit status after SIGKILL, which the kernel also sends when memory runs out. */
 const KILLED_STATUS = 137;
-/** Node fires a longer timer at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Time between the request to kill a command and its exit. After that the sandbox is ended. */
 const KILL_GRACE_MS = 2_000;
 /**
@@ -51,39 +50,7 @@ interface Busy {
   onFed: () => void;
   /** Listeners that have not taken their output yet. */
   slow: number;
-  readonly deadline: Deadline;
-}
-
-/** The time limit of what the conversation is busy with. It rests while a person is asked. */
-class Deadline {
-  readonly #over: () => void;
-  #endsAtMs: number;
-  #timer: NodeJS.Timeout | null = null;
-  #leftMs = 0;
-
-  constructor(ms: number, over: () => void) {
-    this.#over = over;
-    this.#endsAtMs = performance.now() + ms;
-    this.#leftMs = ms;
-    this.resume();
-  }
-
-  rest(): void {
-    if (this.#timer === null) return;
-    this.#leftMs = Math.max(0, this.#endsAtMs - performance.now());
-    this.stop();
-  }
-
-  resume(): void {
-    if (this.#timer !== null) return;
-    this.#endsAtMs = performance.now() + this.#leftMs;
-    this.#timer = setTimeout(this.#over, Math.min(this.#leftMs, LONGEST_TIMER_MS));
-  }
-
-  stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
+  readonly deadline: RestingDeadline;
 }
 
 /** One command, as it is sent to the supervisor. */
@@ -123,7 +90,7 @@ export class SupervisorConversation {
     this.gone = line.gone.then(async (status) => {
       this.#exitStatus = status;
       if (status === KILLED_STATUS && this.#phase.at !== "over")
-        await waitFor(this.#toldOfMemory, OOM_GRACE_MS);
+        await withDeadline(OOM_GRACE_MS, this.#toldOfMemory, () => undefined);
       this.over({ kind: "gone", message: `the container ended with status ${status}` });
     });
     line.listen({
@@ -316,7 +283,7 @@ export class SupervisorConversation {
       return Promise.reject(new SandboxDied(death));
     }
     return new Promise<T>((resolvePromise, rejectPromise) => {
-      const deadline = new Deadline(deadlineMs, onDeadline);
+      const deadline = new RestingDeadline(deadlineMs, onDeadline);
       const settle = (): void => {
         deadline.stop();
         this.#killing = false;
@@ -367,7 +334,7 @@ export class SupervisorConversation {
   /** The line closed before anything ended it: the container died, and its provider may know why. */
   async #lineClosed(): Promise<void> {
     if (this.#phase.at === "over") return;
-    await waitFor(this.gone, GONE_GRACE_MS);
+    await withDeadline(GONE_GRACE_MS, this.gone, () => undefined);
     this.over({ kind: "gone", message: "the supervisor's line closed" });
   }
 
@@ -394,21 +361,14 @@ export class SupervisorConversation {
   }
 
   async #endContainer(): Promise<void> {
-    const deadline = new Promise<"late">((resolve) => setTimeout(resolve, GONE_DEADLINE_MS, "late").unref());
+    const inTime = this.gone.then(() => true);
+    const ended = withDeadline(GONE_DEADLINE_MS, inTime, () => false);
     // Not awaited: an engine that does not answer would keep the line open all the while. A failure shows below.
     if (this.#exitStatus === null) void this.#line.kill().catch(() => this.#line.hangUp());
-    const first = await Promise.race([this.gone.then(() => "gone" as const), deadline]);
+    const isGone = await ended;
     this.#line.hangUp(); // before the removal, which may fail: a supervisor without its line exits
-    if (first === "late") await this.#line.remove();
+    if (!isGone) await this.#line.remove();
   }
-}
-
-/** Waits for `told`, but at most `mostMs`. */
-async function waitFor(told: Promise<void>, mostMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, mostMs)));
-  await Promise.race([told, late]);
-  clearTimeout(timer);
 }
 
 async function* piecesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void> {

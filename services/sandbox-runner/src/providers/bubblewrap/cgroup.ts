@@ -5,6 +5,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ContainerLimits } from "../../ports.ts";
 
 const ROOT = "/sys/fs/cgroup";
@@ -93,7 +94,7 @@ function cgroup(directories: readonly string[], readable: Cgroup["readable"]): C
     remove: async () => {
       for (let attempt = 0; attempt < REMOVE_TRIES; attempt += 1) {
         if (directories.map(removeIfEmpty).every(Boolean)) return;
-        await new Promise((resolve) => setTimeout(resolve, 20)); // its last processes are still being reaped
+        await sleep(20); // its last processes are still being reaped
       }
     },
   };

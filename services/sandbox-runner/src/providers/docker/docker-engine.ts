@@ -3,8 +3,10 @@
  * answer of the engine is ignored.
  */
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
 import { AntiphonError } from "@antiphon/contracts";
+import { withDeadline } from "@antiphon/runtime";
 import type { CreateBody, InspectedContainer } from "../container-spec.ts";
 import type { ImageFacts } from "../../ports.ts";
 import type { EngineAddress } from "../../reaper/watchdog.ts";
@@ -174,7 +176,7 @@ async function removed(docker: Docker, id: string): Promise<number> {
       return (answer as { StatusCode: number }).StatusCode;
     } catch (error) {
       if (statusOf(error) === 404) return -1;
-      await new Promise((resolve) => setTimeout(resolve, WAIT_AGAIN_MS).unref());
+      await sleep(WAIT_AGAIN_MS, undefined, { ref: false });
     }
   }
 }
@@ -244,19 +246,13 @@ export function statusOf(error: unknown): number | null {
 }
 
 async function call<T>(what: string, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(unreachable(what, `no answer within ${CALL_DEADLINE_MS} ms`));
-    }, CALL_DEADLINE_MS);
-  });
   try {
-    return await Promise.race([work, late]);
+    return await withDeadline(CALL_DEADLINE_MS, work, () => {
+      throw unreachable(what, `no answer within ${CALL_DEADLINE_MS} ms`);
+    });
   } catch (error) {
     if (statusOf(error) !== null || error instanceof AntiphonError) throw error;
     throw unreachable(what, error instanceof Error ? error.message : String(error));
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -114,6 +114,6 @@ async function watchMemory(
         "engine events lost; until they return, a sandbox that runs out of memory is reported as crashed",
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, LISTEN_AGAIN_MS).unref());
+    await sleep(LISTEN_AGAIN_MS, undefined, { ref: false });
   }
 }

@@ -1,6 +1,7 @@
 /** The line to a supervisor in a container: Docker's attach stream, and the engine's calls. */
 import type { Duplex } from "node:stream";
 import { AntiphonError } from "@antiphon/contracts";
+import { withDeadline } from "@antiphon/runtime";
 import { EngineDemux } from "../../conversation/frames.ts";
 import type { Engine } from "./docker-engine.ts";
 import { writeUntilDrained } from "../../conversation/drained-write.ts";
@@ -44,15 +45,7 @@ export function dockerLine(
 }
 
 async function removal(id: string, gone: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new AntiphonError("ANT_SANDBOX_LEFT", `container ${id.slice(0, 12)} is still being removed`));
-    }, REMOVAL_MS);
+  await withDeadline(REMOVAL_MS, gone, () => {
+    throw new AntiphonError("ANT_SANDBOX_LEFT", `container ${id.slice(0, 12)} is still being removed`);
   });
-  try {
-    await Promise.race([gone, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

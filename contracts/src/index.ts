@@ -78,6 +78,7 @@ export * from "./shapes/refs.ts";
 export * from "./registry/registry.ts";
 export * from "./rpc/repo-rpc.ts";
 export * from "./rpc/connectors-rpc.ts";
+export * from "./rpc/admission-rpc.ts";
 export { findCycle } from "./rules/graph.ts";
 export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";

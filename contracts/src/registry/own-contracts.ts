@@ -27,6 +27,7 @@ import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
 import { PolicySimulation } from "../rpc/policy-simulation.ts";
 import { RunRestoreReply, RunRestoreRequest } from "../rpc/restore-rpc.ts";
+import { AdmissionReply } from "../rpc/admission-rpc.ts";
 import { ConnectorsReply, ConnectorsRequest } from "../rpc/connectors-rpc.ts";
 import { Brief, BriefMaterial } from "../reviews/brief.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
@@ -94,6 +95,7 @@ export const OWN_CONTRACTS = {
   RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
   ConnectorsRequest: contract("ConnectorsRequest.v1", "antiphon", ConnectorsRequest),
+  AdmissionReply: contract("AdmissionReply.v1", "antiphon", AdmissionReply),
   ConnectorsReply: contract("ConnectorsReply.v1", "antiphon", ConnectorsReply),
   CheckRequest: contract("CheckRequest.v1", "antiphon", CheckRequest),
   CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),

@@ -124,6 +124,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/tools/test-tiers.test.ts",
   "test/e2e/gates.test.ts",
   "test/e2e/skill-gates.test.ts",
+  "test/e2e/bakeoff.test.ts",
   "test/integration/gateway/hooks.test.ts",
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",

@@ -1,7 +1,9 @@
 /** The actor runtime that services import. NATS packages are imported only in this package. */
 export { backoffMs } from "./process/backoff.ts";
+export { UntilEnd } from "./process/until-end.ts";
 export type { BackoffPolicy } from "./process/backoff.ts";
 export { openBlobs } from "./stores/blobs.ts";
+export { removeUnfinishedUntil, UploadNotes } from "./stores/upload-notes.ts";
 export type { BlobOptions, BlobSource, Blobs } from "./stores/blobs.ts";
 export { connectBus } from "./nats/bus.ts";
 export type { Bus, BusOptions } from "./nats/bus.ts";

@@ -27,6 +27,7 @@ import {
   openJournalAudit,
   openKv,
   openRunArchive,
+  removeUnfinishedUntil,
   openRunRestore,
   openSigningKey,
   openTimers,
@@ -266,11 +267,15 @@ export function directOver(
     config.archive,
     stop.signal,
   );
+  const unfinished = removeUnfinishedUntil(
+    { bus, bucket: BUCKETS.repos, clock: systemClock, log },
+    stop.signal,
+  );
   return {
     async drain() {
       stop.abort();
       try {
-        await allDone([sweeps, archiving, ...going, work.drain()]);
+        await allDone([sweeps, archiving, unfinished, ...going, work.drain()]);
       } finally {
         await bases.close();
         await projector.drain(); // Last, so that all their work is projected even if one of them failed.

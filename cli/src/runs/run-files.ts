@@ -39,7 +39,8 @@ async function gatePack(name: string | undefined, places: PackPlaces | null): Pr
   return name === undefined || places === null ? null : packNamed(name, places);
 }
 
-async function packNamed(name: string, places: PackPlaces): Promise<AgentPack> {
+/** @throws Failure ANT_AGENT_UNKNOWN */
+export async function packNamed(name: string, places: PackPlaces): Promise<AgentPack> {
   const { allPacks, findPack } = await import("../agents/packs.ts");
   const pack = findPack(name, places);
   if (pack !== null) return pack;

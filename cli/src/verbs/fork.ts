@@ -1,4 +1,5 @@
 // antiphon fork <runId> --at <event>: a new run that goes on live from an event of another one.
+import type { AgentSpec } from "@antiphon/contracts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
@@ -74,10 +75,8 @@ async function fork(context: CliContext, id: string, flags: ForkFlags): Promise<
   context.setExitCode(end.kind === "interrupted" ? 130 : exitCodeOf(status));
 }
 
-type Agent = Parameters<typeof import("../forks/fork-intent.ts").forkIntent>[2]["agent"];
-
 /** Null: the agent and the model of then. */
-async function otherAgent(context: CliContext, then: NonNullable<Agent>, flags: ForkFlags): Promise<Agent> {
+async function otherAgent(context: CliContext, then: AgentSpec, flags: ForkFlags): Promise<AgentSpec | null> {
   const { agent, model } = flags;
   if (agent === undefined && model === undefined) return null;
   if (agent === undefined && then.kind !== "pack")

@@ -34,6 +34,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/claim/left-claims.ts": OURS,
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
   "services/director/src/verification/delivery.ts": OURS,
+  "services/gateway/src/notices/told-places.ts": OURS,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
   "services/director/src/sessions/build-command.ts": ANCHORED,
   "services/director/src/sessions/upload-artifact.ts": ANCHORED,

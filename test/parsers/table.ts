@@ -33,6 +33,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "git/src/remote/origin.ts": ANCHORED,
   "services/associate/src/claim/left-claims.ts": OURS,
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
+  "runtime/src/nats/roll-call.ts": SERVER,
+  "runtime/src/stores/upload-notes.ts": OURS,
   "services/director/src/verification/delivery.ts": OURS,
   "services/gateway/src/notices/told-places.ts": OURS,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -72,7 +72,8 @@ test("a commit over the limit ends its run before an agent starts, says how larg
   const git = (...args: string[]): string =>
     execFileSync("git", args, { cwd: project.path, encoding: "utf8" }).trim();
   const file = join(project.path, "f0");
-  execFileSync("truncate", ["--size", "1G", file]);
+  writeFileSync(file, "");
+  truncateSync(file, 2 ** 30);
   const blob = git("-c", "core.compression=1", "-c", "core.bigFileThreshold=1m", "hash-object", "-w", "f0");
   rmSync(file);
   for (const name of ["f0", "f1", "f2", "f3"])

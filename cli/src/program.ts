@@ -4,6 +4,7 @@ import type { OutputConfiguration } from "commander";
 import type { CliContext } from "./context.ts";
 import { addAgents } from "./verbs/agents.ts";
 import { addAnswer } from "./verbs/answer.ts";
+import { addBakeoff } from "./verbs/bakeoff.ts";
 import { addCancel } from "./verbs/cancel.ts";
 import { addCheck } from "./verbs/check.ts";
 import { addComplete } from "./verbs/complete.ts";
@@ -61,6 +62,7 @@ const VERBS = [
   addResume,
   addRetry,
   addReplay,
+  addBakeoff,
   addPrune,
   addDlq,
   addPolicy,

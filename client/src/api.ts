@@ -435,6 +435,41 @@ export type PresentService = {
 export type PresentServices = {
   services: PresentService[];
 };
+export type ConsumerLine = {
+  name: string;
+  waiting: number;
+  inFlight: number;
+  redelivered: number;
+};
+/** Attempts that a Director holds back, so that tenants take turns */
+export type HeldLine = {
+  tenant: string;
+  priority: "interactive" | "batch";
+  attempts: number;
+};
+export type Queues = {
+  consumers: ConsumerLine[];
+  openRuns: number;
+  deadLetters: number;
+  held: HeldLine[];
+  /** That told what they hold back */
+  directors: number;
+};
+export type AgentModel = {
+  name: string;
+  host: string;
+};
+export type AgentLine = {
+  name: string;
+  description: string;
+  packages: string[];
+  model: AgentModel | null;
+  state: "ready" | "no key" | "no prices" | "unknown" | "unreadable";
+  reason: string | null;
+};
+export type Agents = {
+  agents: AgentLine[];
+};
 export type Alive = {
   status: "ok";
 };
@@ -569,6 +604,16 @@ export interface GetRoutes {
   "/services": {
     readonly params: { readonly expect?: UrlValue };
     readonly answer: PresentServices;
+  };
+  /** The work that waits and is under way, and the attempts that are held back */
+  "/queues": {
+    readonly params: Nothing;
+    readonly answer: Queues;
+  };
+  /** The agent packs of the deployment, and whether their models can be called */
+  "/agents": {
+    readonly params: Nothing;
+    readonly answer: Agents;
   };
   /** The process is alive */
   "/healthz": {

@@ -78,6 +78,7 @@ export * from "./shapes/refs.ts";
 export * from "./registry/registry.ts";
 export * from "./rpc/repo-rpc.ts";
 export * from "./rpc/connectors-rpc.ts";
+export * from "./rpc/admission-rpc.ts";
 export { findCycle } from "./rules/graph.ts";
 export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";
@@ -85,7 +86,14 @@ export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
 export * from "./runs/approvals.ts";
 export * from "./runs/connectors.ts";
-export { BRIEF, DELIVERABLES, deliverableOf, type Deliverable } from "./runs/deliverables.ts";
+export * from "./runs/skill-gates.ts";
+export {
+  BRIEF,
+  DELIVERABLES,
+  deliverableOf,
+  deliverableOfSkill,
+  type Deliverable,
+} from "./runs/deliverables.ts";
 export { modelHostIn, PROVIDER_KEYS } from "./runs/model-hosts.ts";
 export * from "./runs/hook-decision.ts";
 export * from "./runs/run-options.ts";

@@ -475,6 +475,7 @@ const TABLE = {
     "for what a canceled attempt left to be read from its sandbox; its commands are stopped before",
     "the container is removed unread",
   ],
+  agentPacks: [100, "packs", "people choose from them", "the rest is left out, by name"],
   briefProjects: [32, "repositories", "all are read before a run is accepted", "refused"],
   briefEntries: [1_000, "entries", "a model reads all of them", "the rest is left out and counted"],
   briefBytes: [512 * KiB, "bytes", "a model reads all entries", "the rest is left out and counted"],

@@ -1,7 +1,9 @@
 /** The actor runtime that services import. NATS packages are imported only in this package. */
 export { backoffMs } from "./process/backoff.ts";
+export { UntilEnd } from "./process/until-end.ts";
 export type { BackoffPolicy } from "./process/backoff.ts";
 export { openBlobs } from "./stores/blobs.ts";
+export { removeUnfinishedUntil, UploadNotes } from "./stores/upload-notes.ts";
 export type { BlobOptions, BlobSource, Blobs } from "./stores/blobs.ts";
 export { connectBus } from "./nats/bus.ts";
 export type { Bus, BusOptions } from "./nats/bus.ts";
@@ -51,7 +53,7 @@ export { metered } from "./work/metered-handler.ts";
 export { measureQueues } from "./work/queue-metrics.ts";
 export type { Outcome } from "./work/outcome.ts";
 export { provision } from "./topology/provision.ts";
-export { callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
+export { askAll, callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
 export { converse, type Conversation } from "./rpc/rpc-conversation.ts";
 export { JobAnswers } from "./sandbox/job-answers.ts";
 export { sandboxClient } from "./sandbox/sandbox-client.ts";
@@ -65,6 +67,7 @@ export { openRunArchive } from "./archive/run-archive.ts";
 export type { Tidied } from "./archive/archive-tidy.ts";
 export type { PackedRun, RunArchive } from "./archive/run-archive.ts";
 export { readNatsUser, type NatsUser } from "./nats/nats-user.ts";
+export { consumerCounts, countDeadLetters, type ConsumerCounts } from "./work/consumer-counts.ts";
 export { rollCall } from "./nats/roll-call.ts";
 export { openRunRestore } from "./archive/run-restore.ts";
 export type { RestoredRun, RunRestore } from "./archive/run-restore.ts";

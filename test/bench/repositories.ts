@@ -10,6 +10,7 @@ import { loadavg } from "node:os";
 import { byHand, installs, type ByHand } from "./repositories/by-hand.ts";
 import { CHECK, FIX, generate, type Generated, type Size } from "./repositories/generated.ts";
 import { Preparations } from "./repositories/prepared.ts";
+import { largeTree } from "./repositories/large.ts";
 import { startStack } from "../e2e/support/stack.ts";
 import { egressWorld, type EgressWorld } from "../support/egress-world.ts";
 import { testEngine } from "../support/docker.ts";
@@ -55,15 +56,18 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   landed,
   changes,
   memory,
+  large,
 };
+/** Takes some 40 GiB of disk, so it is measured only when it is asked for. */
+const ONLY_ASKED: ReadonlySet<string> = new Set(["large"]);
 
-/** `asked`: the selected PARTS; none selects all. */
+/** `asked`: the selected PARTS; none selects all but ONLY_ASKED. */
 export async function run(asked: readonly string[]): Promise<void> {
   const unknown = asked.find((part) => !Object.hasOwn(PARTS, part));
   if (unknown !== undefined) throw new Error(`no part ${unknown}, only ${Object.keys(PARTS).join(", ")}`);
   const rows: Row[] = [];
   for (const [part, measure] of Object.entries(PARTS)) {
-    if (asked.length > 0 && !asked.includes(part)) continue;
+    if (asked.length === 0 ? ONLY_ASKED.has(part) : !asked.includes(part)) continue;
     console.log(`${part}: load ${loadavg()[0]?.toFixed(1) ?? ""}`);
     const measured = await measure();
     for (const row of measured) console.log(lineOf(row));
@@ -215,6 +219,16 @@ async function memory(): Promise<Row[]> {
     await test.expectNoContainers(20_000);
     await test.removeLayers();
   }
+}
+
+async function large(): Promise<Row[]> {
+  const { files, seconds: took, peaks } = await largeTree();
+  const label = `4 GiB in ${files.toLocaleString("en")} files`;
+  return [
+    told(`${label}: intent to landed, the first run`, seconds(took[0])),
+    told(`${label}: intent to landed, the second run`, seconds(took[1])),
+    ...[...peaks].map(([name, peak]) => told(`  most memory of ${name}`, `${peak} MiB`)),
+  ];
 }
 
 function judged(figure: string, value: number, most: number, unit: (value: number) => string): Row {

@@ -66,6 +66,7 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
       store: () => Promise.resolve({ key: "k", digest: digestOf(patch) }),
       patch: () => Promise.resolve(patch),
       artifact: () => Promise.reject(new Error("no task of a cheat delivers a file")),
+      keep: () => Promise.reject(new Error("no skill judges a cheat")),
     };
     const room = roomOver(top);
     const bases = new BaseTrials({ room, log, now: () => performance.now() });

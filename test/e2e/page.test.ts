@@ -89,6 +89,22 @@ describe("a person with the page", () => {
     expect(world.project.landed(runId)).toHaveLength(1);
   });
 
+  test("reads what waits in the queues, and which agents a run may name", async () => {
+    const page = await pageOf(ANN);
+    await page.getByRole("link", { name: "Operations" }).click();
+    const queues = page.getByRole("region", { name: "Queues" });
+    await queues.getByRole("row", { name: /^director \d+ \d+ \d+$/ }).waitFor();
+    await queues.getByText("Nothing.").waitFor();
+    const agents = page.getByRole("region", { name: "Agents" });
+    await agents.getByText(/^\d+ Associates? answers?$/).waitFor();
+    await agents.getByRole("listitem").filter({ hasText: "@anthropic-ai/claude-code@" }).waitFor();
+    await page.evaluate(AXE);
+    const found = await page.evaluate(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`))",
+    );
+    expect(found).toEqual([]);
+  });
+
   test("with a wrong token sees nothing, and is asked again", async () => {
     const page = await world.windows.blank();
     await page.goto(world.stack.ready.gateway);

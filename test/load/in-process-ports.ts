@@ -41,6 +41,7 @@ export function inProcessRepository(): RepositoryPort {
     texts: () => Promise.resolve(new Map()),
     discoverChecks: () => Promise.resolve([]),
     otherChecks: () => Promise.resolve([]),
+    diff: () => Promise.reject(new Error("the load tool asks for no skill")),
     openedFiles: () => Promise.resolve([]),
     follow: () => Promise.resolve(null),
     candidate: (_repo, head) =>

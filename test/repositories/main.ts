@@ -14,11 +14,10 @@ import { tryRepository, type Trial } from "./trial.ts";
 
 /** For one call of the command line: a setup and two rounds of checks. */
 const PATIENCE_MS = 1_200_000;
-const words = process.argv.slice(2);
+const words = process.argv.slice(2).map((word) => word.toLowerCase());
 const chosen = CATALOGUE.filter(
   ({ name, language, registry }) =>
-    words.length === 0 ||
-    words.some((word) => [name, language.toLowerCase(), registry].includes(word.toLowerCase())),
+    words.length === 0 || [name, language, registry].some((one) => words.includes(one.toLowerCase())),
 );
 const directory = mkdtempSync(join(tmpdir(), "antiphon-repositories-"));
 const stack = await startStack({ env: await registryAccess(directory, await knownRegistries()) });

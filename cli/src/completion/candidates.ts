@@ -19,6 +19,8 @@ const NOTHING: Candidates = { kind: "words", words: [] };
 /** Values of options that the gateway checks, so that a new gateway may know more of them. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   "--agent": ["scripted", "command", "replay"],
+  "--gate": ["reviewer", "qa"],
+  "--gate-severity": ["error", "warning", "info"],
   "--egress": ["none", "git+pkg", "allowlist"],
   "--workflow": ["BUILD", "DEBUG", "REVIEW", "PLAN"],
 };

@@ -41,6 +41,8 @@ export interface DevOptions {
    */
   readonly metricsPort: number | null;
   readonly readyWithinMs: number;
+  /** With the agent packs that the page lists; of two packs with one name the first counts. */
+  readonly packFolders: readonly string[];
 }
 
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
@@ -154,6 +156,7 @@ export class Supervisor {
       ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
       ANTIPHON_WORK_ITEMS:
         childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
+      ANTIPHON_AGENT_PACKS: this.#options.packFolders.join(":"),
       ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
     };
     const sessionKey = randomBytes(32).toString("hex"); // Sessions outlive a restart of the gateway.

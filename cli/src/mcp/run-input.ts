@@ -29,6 +29,7 @@ const TYPES: Readonly<Record<Exclude<RunFlag["reads"], "tasks" | "recording">, z
   usd: z.number().min(0).max(9999),
   patch: z.string(),
   plan: z.string().max(4096),
+  "gate-agent": z.string().max(4096),
 };
 
 const HELP: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
-// What a run delivered that lands nothing: a plan, findings or a brief, as the clean room's evidence has them.
+// What a run delivered that lands nothing: a plan, findings or a brief, as the clean room's evidence has them. Of another run, what
+// the reviewer found that its change had to pass.
 import { createHash } from "node:crypto";
 import type { BriefOutput, DroppedFinding, Finding, SkillResult } from "@antiphon/contracts";
 import { isMaterial } from "@antiphon/contracts/runs/connectors";
@@ -13,8 +14,9 @@ import type { RunSummary } from "./summary.ts";
 
 const SHOWN_ENTRIES = 20;
 const PLAN_PATH = "plan/plan.yaml";
-const briefPath = (runId: string): string => `skills/results/${runId}/brief.json`;
-const reviewPath = (runId: string): string => `skills/results/${runId}/reviewer.json`;
+const resultsOf = (runId: string): string => `skills/results/${runId}/`;
+const reviewPath = (runId: string): string => `${resultsOf(runId)}reviewer.json`;
+const briefPath = (runId: string): string => `${resultsOf(runId)}brief.json`;
 
 export interface ReviewOutput {
   readonly decision: "accept" | "reject";
@@ -65,16 +67,31 @@ export async function shownDelivery(
 }
 
 export async function reviewIn(gateway: GatewayClient, runId: string): Promise<ReviewOutput> {
-  const result = await verdictFile(gateway, runId, reviewPath(runId));
+  const result = await reviewFile(gateway, runId, "json");
   if (result !== null) return outputOf(result);
   throw new Failure("ANT_EVIDENCE_NOT_FOUND", `${runId} has no findings`, {
-    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json has findings`,
+    remedy: `\`antiphon get ${runId}\` shows the state of the run; only a REVIEW run whose agent wrote findings.json, or a run with \`--gate reviewer\`, has findings`,
   });
 }
 
 export async function reviewTextIn(gateway: GatewayClient, runId: string): Promise<string> {
   await reviewIn(gateway, runId);
-  return (await verdictFile(gateway, runId, reviewPath(runId).replace(/json$/, "md"))) ?? "";
+  return (await reviewFile(gateway, runId, "md")) ?? "";
+}
+
+/** Of a REVIEW run, or else of the last change that a reviewer judged, whatever came of it. */
+async function reviewFile(
+  gateway: GatewayClient,
+  runId: string,
+  form: "json" | "md",
+): Promise<string | null> {
+  const own = await verdictFile(gateway, runId, reviewPath(runId).replace(/json$/, form));
+  if (own !== null) return own;
+  return newestFile(
+    gateway,
+    runId,
+    (path) => path.startsWith(resultsOf(runId)) && path.endsWith(`-reviewer.${form}`),
+  );
 }
 
 /** The plan of a PLAN run, and the goal that it was asked for. */
@@ -93,11 +110,20 @@ export async function planOf(
 }
 
 /** The text of a file of the newest verdict that passed and has it; null: none does. */
-async function verdictFile(gateway: GatewayClient, runId: string, path: string): Promise<string | null> {
+function verdictFile(gateway: GatewayClient, runId: string, path: string): Promise<string | null> {
+  return newestFile(gateway, runId, (one, { decision }) => one === path && decision === "PASS");
+}
+
+async function newestFile(
+  gateway: GatewayClient,
+  runId: string,
+  isWanted: (path: string, manifest: { readonly decision: string }) => boolean,
+): Promise<string | null> {
   const { bundles } = await gateway.get("/runs/{id}/evidence", { id: runId });
   for (const { kind, manifest, taskId, epoch } of bundles.toReversed()) {
-    const file = manifest.files.find((one) => one.path === path);
-    if (kind !== "verdict" || manifest.decision !== "PASS" || file === undefined) continue;
+    const file = manifest.files.find((one) => isWanted(one.path, manifest));
+    if (kind !== "verdict" || file === undefined) continue;
+    const { path } = file;
     const bytes = await gateway.bytes(filePath(runId, taskId, epoch, path, true));
     const digest = `sha256-${createHash("sha256").update(bytes).digest("base64url")}`;
     if (digest !== file.blob.digest)

@@ -21,6 +21,7 @@ export async function loadFiles(
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
     packs: await packsNamed(flags.agent, places),
+    gatePack: await gatePack(flags.gateAgent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
@@ -34,7 +35,12 @@ async function packsNamed(names: string | undefined, places: PackPlaces | null):
   return Promise.all(all.map((name) => packNamed(name, places)));
 }
 
-async function packNamed(name: string, places: PackPlaces): Promise<AgentPack> {
+async function gatePack(name: string | undefined, places: PackPlaces | null): Promise<AgentPack | null> {
+  return name === undefined || places === null ? null : packNamed(name, places);
+}
+
+/** @throws Failure ANT_AGENT_UNKNOWN */
+export async function packNamed(name: string, places: PackPlaces): Promise<AgentPack> {
   const { allPacks, findPack } = await import("../agents/packs.ts");
   const pack = findPack(name, places);
   if (pack !== null) return pack;

@@ -58,6 +58,7 @@ describe("the intent made from the options of `antiphon run`", () => {
     for (const name of RUN_OPTION_NAMES) {
       const { place, flags: rows, implied } = RUN_OPTIONS[name];
       for (const { flag, reads, field } of name === "agent" || name === "tasks" ? [] : rows) {
+        if (reads === "gate-agent") continue; // It is a file, and has its own test below.
         const key = new Option(flag).attributeName();
         const flags = {
           command: ["true"],
@@ -100,6 +101,14 @@ describe("the intent made from the options of `antiphon run`", () => {
     const names = [inputs.agent, ...(inputs["next_agents"] as object[])];
     expect(names).toMatchObject([{ name: "a" }, { name: "b" }, { name: "c" }]);
     expect(() => intentOf("x", "/a", { agent: "a,b", model: "m" }, { ...NONE, packs })).toThrow(/several/);
+  });
+
+  it("names the skills that judge, how severe a finding blocks, and the pack that is the judge", () => {
+    const gatePack = { name: "judge", argv: ["judge"], prompt: "stdin" as const };
+    const flags = { command: ["make"], gate: ["reviewer"], gateSeverity: "warning", gateAgent: "judge" };
+    const { inputs } = intentOf("x", "/a", flags, { ...NONE, gatePack });
+    const gates = { skills: ["reviewer"], blocks: "warning", agent: { kind: "pack", name: "judge" } };
+    expect(inputs["gates"]).toMatchObject(gates);
   });
 
   it("takes the agent of the first task that has one if the options name none", () => {

@@ -17,6 +17,7 @@ export interface RunFlags {
   readonly tasks?: string;
   readonly plan?: string;
   readonly recording?: string;
+  readonly gateAgent?: string;
   readonly connector?: readonly string[];
   readonly project?: readonly string[];
   readonly topic?: readonly string[];
@@ -29,6 +30,8 @@ export interface RunFiles {
   /** The packs that --agent names, in the order in which a task is handed over. */
   readonly packs: readonly AgentPack[];
   readonly tasks: TaskSpec[] | null;
+  /** The pack that --gate-agent names. */
+  readonly gatePack?: AgentPack | null;
   /** As the intent takes it, and its tasks. */
   readonly plan: { readonly value: unknown; readonly tasks: readonly TaskSpec[] } | null;
   readonly recordingSeed: string | null;
@@ -119,6 +122,7 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   tasks: (_file, _flag, { tasks }) => tasks ?? undefined,
   plan: () => undefined, // `inputs.plan`, from which the gateway makes the tasks.
   recording: (_file, _flag, { recordingSeed }) => recordingSeed ?? undefined,
+  "gate-agent": (_name, _flag, { gatePack }) => (gatePack == null ? undefined : packAgent(gatePack)),
 };
 
 function valueOf({ flag, reads }: RunFlag, flags: RunFlags, files: RunFiles): unknown {

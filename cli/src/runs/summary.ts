@@ -166,6 +166,8 @@ function phaseWords({ phase, status, epoch }: TaskSummary): string {
       return `attempt ${epoch} running`;
     case "verifying":
       return `attempt ${epoch} in the clean room`;
+    case "gated":
+      return "judged by a skill";
     case "landing":
       return "landing";
     case "waiting_input":

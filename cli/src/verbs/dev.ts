@@ -73,14 +73,17 @@ export const addDev: AddVerb = (program, context) => {
 
 async function dev(context: CliContext, dir: string, flags: DevFlags): Promise<void> {
   const { Supervisor } = await import("../dev/supervisor.ts");
+  const { placesOf } = await import("../agents/pack-places.ts");
   const { devPrinter, filePrinter } = await import("../dev/printer.ts");
   const { watchSources } = await import("../dev/source-watch.ts");
   const report =
     flags.eventsTo === undefined
       ? devPrinter(context.screen, flags.json === true)
       : filePrinter(flags.eventsTo);
+  const { own, shipped } = placesOf(context);
   const options = {
     dir,
+    packFolders: [own, shipped],
     port: number("--port", flags.port, 0, 65_535),
     natsPort: number("--nats-port", flags.natsPort, 0, 65_535),
     associates: number("--associates", flags.associates, 1, 64),

@@ -5,7 +5,7 @@ import type { AddVerb } from "../context.ts";
 export const addFindings: AddVerb = (program, context) => {
   program
     .command("findings")
-    .summary("print what a REVIEW run found, with the quoted lines")
+    .summary("print what a REVIEW run, or the reviewer of a change, found, with the quoted lines")
     .argument("<runId>", "the id of the run", runId)
     .option("--json", "print one JSON object")
     .addHelpText(

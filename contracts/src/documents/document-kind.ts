@@ -10,6 +10,7 @@ const BY_NAME: readonly [RegExp, SchemaName][] = [
   [/(^|\/)antiphon\.ya?ml$/, "ProjectFile"],
   [/(^|\/)plan\.ya?ml$/, "PlanFile"],
   [/(^|\/)findings\.json$/, "Findings"],
+  [/(^|\/)qa\.json$/, "QaReport"],
 ];
 
 /** Throws Refusal if none of these tells. */

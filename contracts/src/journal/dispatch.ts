@@ -4,6 +4,7 @@ import { Feedback } from "./check-outcome.ts";
 import { EnvironmentSpec } from "../rpc/environment.ts";
 import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { GateOrder } from "../runs/skill-gates.ts";
 import { ModelBudget, RunVariables } from "../runs/run-options.ts";
 import { Services, type ServiceSpec } from "../settings/service-spec.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -47,6 +48,7 @@ export const DispatchBody = closed(
     env: Type.Optional(RunVariables),
     memory_mib: Type.Optional(Type.Integer({ minimum: 64, description: "Memory of the sandbox, in MiB." })),
     services: Type.Optional(Services),
+    gate: Type.Optional(GateOrder),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -79,4 +81,6 @@ export type DispatchBody = {
   memory_mib?: number;
   /** Services beside the agent and its checks; absent: none. */
   services?: ServiceSpec[];
+  /** What the task judges. Absent: it does work of its own. */
+  gate?: GateOrder;
 };

@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { TaskId } from "../shapes/ids.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { PlannedGate } from "../runs/skill-gates.ts";
 import { Approvals } from "../runs/approvals.ts";
 import { MappedCriterion } from "../plans/criteria.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
@@ -29,6 +30,7 @@ export const PlannedTask = closed({
     }),
   ),
   approvals: Type.Optional(Approvals),
+  gate: Type.Optional(PlannedGate),
 });
 export type PlannedTask = {
   task: DirectorTask;
@@ -40,6 +42,8 @@ export type PlannedTask = {
   criteria?: MappedCriterion[];
   /** Absent: the plan asks no people. */
   approvals?: Approvals;
+  /** The task judges the verified change of another task. Absent: it does work of its own. */
+  gate?: PlannedGate;
 };
 
 export const RouteTier = oneOf(["caller", "explicit", "classifier"], {

@@ -2,7 +2,7 @@
 import { Type, type Static } from "typebox";
 import { CheckOutcome } from "./check-outcome.ts";
 import { ApprovalNeed } from "../runs/approvals.ts";
-import { CommitId, ErrorCode } from "../shapes/ids.ts";
+import { CommitId, ErrorCode, TaskId } from "../shapes/ids.ts";
 import { EvidenceRef } from "../shapes/refs.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
@@ -24,6 +24,12 @@ export const VerdictBody = closed(
     message: Type.String(),
     proves: Type.Optional(Proves),
     approval: Type.Optional(ApprovalNeed),
+    gates: Type.Optional(
+      Type.Array(TaskId, {
+        maxItems: 8,
+        description: "Tasks that judge the change before it lands, in their order. Absent: none.",
+      }),
+    ),
     trials: Type.Optional(
       closed(
         { change: Type.Integer({ minimum: 0 }), base: Type.Integer({ minimum: 0 }) },

@@ -38,6 +38,7 @@ export function gateway(places: Places): Rights {
       calls("attempt.replay", "long"),
       calls("sandbox.images"),
       calls("egress.models"),
+      calls("director.admission", "many"),
       ...places.journals.flatMap((stream) =>
         // Its metrics tell how far the services are behind.
         ["tally-intent", "tally-closed", "router", "director", "associate"].map((name) =>
@@ -110,6 +111,7 @@ export function director(places: Places): Rights {
     serves: [
       "repo.inspect",
       "connectors.read",
+      "director.admission",
       "repo.check",
       "session.deed",
       "run.contract",

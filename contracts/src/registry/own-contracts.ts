@@ -18,6 +18,7 @@ import { EnvironmentReport, EnvironmentSpec } from "../rpc/environment.ts";
 import { JournalEnvelope } from "../journal/record.ts";
 import { ControlHint, LogLine } from "../wire/live.ts";
 import { Findings } from "../reviews/findings.ts";
+import { QaReport } from "../runs/skill-gates.ts";
 import { PlanFile } from "../plans/plan-file.ts";
 import { ProjectFile } from "../settings/project-file.ts";
 import { Provenance } from "../runs/provenance.ts";
@@ -26,6 +27,7 @@ import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
 import { PolicySimulation } from "../rpc/policy-simulation.ts";
 import { RunRestoreReply, RunRestoreRequest } from "../rpc/restore-rpc.ts";
+import { AdmissionReply } from "../rpc/admission-rpc.ts";
 import { ConnectorsReply, ConnectorsRequest } from "../rpc/connectors-rpc.ts";
 import { Brief, BriefMaterial } from "../reviews/brief.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
@@ -66,6 +68,7 @@ export const OWN_CONTRACTS = {
   TaskSpec: contract("TaskSpec.v1", "antiphon", TaskSpec),
   PlanFile: contract("PlanFile.v1", "antiphon", PlanFile, planFileRules),
   Findings: contract("Findings.v1", "antiphon", Findings),
+  QaReport: contract("QaReport.v1", "antiphon", QaReport),
   Brief: contract("Brief.v1", "antiphon", Brief),
   BriefMaterial: contract("BriefMaterial.v1", "antiphon", BriefMaterial),
   RunStep: contract("RunStep.v1", "antiphon", RunStep),
@@ -92,6 +95,7 @@ export const OWN_CONTRACTS = {
   RepoInspectRequest: contract("RepoInspectRequest.v1", "antiphon", RepoInspectRequest),
   RepoInspectReply: contract("RepoInspectReply.v1", "antiphon", RepoInspectReply),
   ConnectorsRequest: contract("ConnectorsRequest.v1", "antiphon", ConnectorsRequest),
+  AdmissionReply: contract("AdmissionReply.v1", "antiphon", AdmissionReply),
   ConnectorsReply: contract("ConnectorsReply.v1", "antiphon", ConnectorsReply),
   CheckRequest: contract("CheckRequest.v1", "antiphon", CheckRequest),
   CheckReport: contract("CheckReport.v1", "antiphon", CheckReport),

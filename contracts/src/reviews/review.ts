@@ -5,7 +5,7 @@
  * itself. A quote that is on another line than named is kept with the line where it is.
  */
 import type { SkillResult } from "../seeds/skill-result.ts";
-import type { DroppedFinding, Finding } from "./findings.ts";
+import type { DroppedFinding, Finding, Severity } from "./findings.ts";
 import { inlineMarkdown as inline, markdownText as text } from "./markdown-text.ts";
 
 export interface Review {
@@ -71,14 +71,28 @@ function lineAt(starts: readonly number[], offset: number): number {
   return low + 1;
 }
 
+/** The findings that are at least so severe. */
+export function blockingIn({ findings }: Review, blocks: Severity): readonly Finding[] {
+  return findings.filter(({ severity }) => RANK[severity] <= RANK[blocks]);
+}
+
+interface Reviewed {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly goal: string;
+  readonly commit: string;
+  /** Default: the whole tree is reviewed. */
+  readonly diff?: string;
+  /** The least severe finding that makes it a rejection. Default: an error. */
+  readonly blocks?: Severity;
+}
+
 /** The result of the skill `reviewer` (seed 001). */
-export function reviewResult(
-  review: Review,
-  about: { runId: string; taskId: string; goal: string; commit: string },
-): SkillResult {
+export function reviewResult(review: Review, about: Reviewed): SkillResult {
   const { findings, dropped } = review;
-  const decision = findings.some(({ severity }) => severity === "error") ? "reject" : "accept";
-  const input = { task_id: about.taskId, diff: "", goal: about.goal, commit: about.commit };
+  const { diff = "", blocks = "error" } = about;
+  const decision = blockingIn(review, blocks).length > 0 ? "reject" : "accept";
+  const input = { task_id: about.taskId, diff, goal: about.goal, commit: about.commit };
   return {
     skill: "reviewer",
     run_id: about.runId,

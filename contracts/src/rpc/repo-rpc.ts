@@ -1,6 +1,7 @@
 /** `antiphon.v1.rpc.repo.inspect`: the gateway asks a Director to inspect a repository. */
 import { Type, type Static } from "typebox";
 import { ErrorCode } from "../shapes/ids.ts";
+import { RepositoryGates } from "../runs/skill-gates.ts";
 import { Services } from "../settings/service-spec.ts";
 import { NamedImage } from "../settings/project-file.ts";
 import { RepoBase, RepoRef } from "../shapes/refs.ts";
@@ -51,6 +52,7 @@ export const RepoInspectReply = Type.Union(
         Type.Boolean({ description: "The checks need a repository, says the repository." }),
       ),
       services: Type.Optional(Services),
+      gates: Type.Optional(RepositoryGates),
       absent: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
           maxItems: 16,

@@ -1,6 +1,7 @@
 /** How many people approve a verified change, and why: by the run, by a task of its plan, or by the deployment's policy. */
 import { Type, type Static } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
+import { GateAgent, GateSkill } from "./skill-gates.ts";
 
 const people = Type.Integer({
   minimum: 1,
@@ -55,8 +56,22 @@ export const Gate = closed(
       ...globs,
       description: "A change that touches one of these. Absent: every change.",
     }),
-    needed: Type.Optional({ ...people, description: "How many people. Default: 1." }),
+    needed: Type.Optional({ ...people, description: "How many people. Default: 1; with `skill`: none." }),
+    skill: Type.Optional({
+      ...GateSkill,
+      description: "This skill judges the change, instead of people. With `needed`, both decide.",
+    }),
+    blocks: Type.Optional(
+      oneOf(["error", "warning", "info"], {
+        description:
+          "With `skill`: the least severe finding that keeps the change from landing. Default: error.",
+      }),
+    ),
+    agent: Type.Optional({
+      ...GateAgent,
+      description: "With `skill`: who judges. Default: as the run says.",
+    }),
   },
-  { description: "A decision of people that certain changes need before they land." },
+  { description: "A decision of people, or of a skill, that certain changes need before they land." },
 );
 export type Gate = Static<typeof Gate>;

@@ -8,7 +8,7 @@
  * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `never` as
  * false, `off` as the empty list of the option before it, `argv` as the words of a program.
  * `pairs` (repeatable) as the fields of an object, each `name=value`. `patch`, `tasks` and `recording` name a file; `plan`
- * a file, a directory or a run.
+ * a file, a directory or a run; `gate-agent` an agent pack.
  */
 export type FlagReading =
   | "text"
@@ -25,7 +25,8 @@ export type FlagReading =
   | "patch"
   | "tasks"
   | "plan"
-  | "recording";
+  | "recording"
+  | "gate-agent";
 
 export interface RunFlag {
   /** In commander's notation: `--check <cmd>`. */

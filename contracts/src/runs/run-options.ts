@@ -11,6 +11,7 @@ import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 import { AGENT_FLAGS, AgentSpec } from "./agents.ts";
 import { Approvals } from "./approvals.ts";
+import { SkillGates } from "./skill-gates.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 import { TaskSpec } from "./task-spec.ts";
 
@@ -236,6 +237,31 @@ export const RUN_OPTIONS = {
       "needed",
     ),
   ]),
+  gates: option(
+    "inputs",
+    SkillGates,
+    [
+      flag(
+        "--gate <skill>",
+        "texts",
+        "a skill that judges each verified change before it lands: reviewer or qa (repeatable)",
+        "skills",
+      ),
+      flag(
+        "--gate-severity <s>",
+        "text",
+        "the least severe finding that keeps a change from landing: error (default), warning or info",
+        "blocks",
+      ),
+      flag(
+        "--gate-agent <name>",
+        "gate-agent",
+        "the agent pack that judges; default: the agent of the run",
+        "agent",
+      ),
+    ],
+    { skills: [] },
+  ),
   image: option("inputs", text(512, "Sandbox image, from the allowlist."), [
     flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
   ]),

@@ -62,13 +62,14 @@ export const RunStep = closed(
         "resting",
         "claimed",
         "verifying",
+        "gated",
         "landing",
         "waiting_input",
         "finished",
       ],
       {
         description:
-          "State of the current attempt. paused: ready, but the run is paused; resting: lost repeatedly, so the next attempt waits for a backoff.",
+          "State of the current attempt. paused: ready, but the run is paused; resting: lost repeatedly, so the next attempt waits for a backoff; gated: verified, and a skill judges it.",
       },
     ),
     epoch: Type.Integer({

@@ -53,7 +53,9 @@ export const SKILLS: { readonly [S in "reviewer" | "qa" | "brief"]: SkillIoSchem
       commit: Type.Optional(Type.String({ description: "The commit whose files were read." })),
     }),
     closed({
-      decision: oneOf(["accept", "reject"], { description: "reject: a finding is an error." }),
+      decision: oneOf(["accept", "reject"], {
+        description: "reject: a finding is an error, or as severe as was asked for.",
+      }),
       findings: Type.Array(Finding, { description: "Each quote is in its file, at its line." }),
       dropped: Type.Optional(
         Type.Array(DroppedFinding, { description: "Findings whose quote is not in the tree." }),

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from "typebox";
 import { limits } from "../limits.ts";
+import { RepositoryGates } from "../runs/skill-gates.ts";
 import { closed } from "../shapes/shape.ts";
 import { ServiceName, ServiceSettings } from "./service-spec.ts";
 
@@ -36,6 +37,7 @@ export const ProjectFile = closed(
         { description: "What the clean room has besides files and programs." },
       ),
     ),
+    gates: Type.Optional(RepositoryGates),
     services: Type.Optional(
       Type.Record(ServiceName, ServiceSettings, {
         maxProperties: limits.services,

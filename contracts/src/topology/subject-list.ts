@@ -12,6 +12,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.director.admission",
+    carries: "`{}` -> `AdmissionReply.v1` of each Director",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.connectors.read",
     carries: "`ConnectorsRequest.v1` -> `ConnectorsReply.v1`; queue `director`",
     keptIn: "",

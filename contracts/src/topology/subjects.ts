@@ -95,6 +95,7 @@ export const subjects = {
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
+  directorAdmission: `${ROOT}.rpc.director.admission`,
   connectorsRead: `${ROOT}.rpc.connectors.read`,
   repoCheck: `${ROOT}.rpc.repo.check`,
   sessionDeed: `${ROOT}.rpc.session.deed`,

@@ -3,7 +3,13 @@
  * About seven processes (30 ms): find it, HEAD's branch, resolve, count, and the state of the work tree.
  */
 import { basename, dirname } from "node:path";
-import { AntiphonError, type NamedImage, type RepoBase, type ServiceSpec } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  type GateSkill,
+  type NamedImage,
+  type RepoBase,
+  type ServiceSpec,
+} from "@antiphon/contracts";
 import { runGit } from "../process/git-process.ts";
 import {
   branchRef,
@@ -18,7 +24,7 @@ import {
 import { absentContent } from "../linked/absent-content.ts";
 import { linkedContent, type Served } from "../linked/linked-content.ts";
 import { neededPrograms, type NeededPrograms } from "./needed-programs.ts";
-import { projectSettings } from "./project-file.ts";
+import { projectSettings, type ProjectSettings } from "./project-file.ts";
 import { withScratch, type Scratch } from "../repository/scratch.ts";
 import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
 
@@ -58,6 +64,8 @@ export interface RepoInspection {
   verifyGit: boolean;
   /** Services that the checks need, says the base tree. */
   services: ServiceSpec[];
+  /** Skills that judge each change before it lands, says the base tree. */
+  gates: GateSkill[];
   /** Content that the base commit points to and that is not on this machine, in sentences for people. */
   absent: string[];
   needs: NeededPrograms;
@@ -88,7 +96,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [{ files, image, verifyGit, services, absent, needs }, dirty, name, moves] = await Promise.all([
+  const [{ absent, needs, ...facts }, dirty, name, moves] = await Promise.all([
     readBase(opened, base, options),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
@@ -99,10 +107,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     tree: base.tree,
     branch,
     dirty,
-    files,
-    image,
-    verifyGit,
-    services,
+    ...facts,
     absent,
     needs,
     bare: opened.bare,
@@ -161,7 +166,7 @@ async function readBase(
   repo: Repo,
   { tree, commit }: ResolvedRef,
   { imageNamed = false, served = async () => true, known = (_, read) => read() }: InspectOptions,
-): Promise<Pick<RepoInspection, "files" | "image" | "verifyGit" | "services" | "absent" | "needs">> {
+): Promise<Pick<RepoInspection, "files" | "absent" | "needs" | keyof ProjectSettings>> {
   return withScratch(objectStore(repo), async (scratch) => {
     const reading = projectSettings(scratch, tree, imageNamed);
     reading.catch(() => undefined); // A tree that is not whole is told of first.

@@ -10,6 +10,7 @@ import {
   limits,
   validateDocument,
   type DocumentProblem,
+  type GateSkill,
   type NamedImage,
   type ProjectFile,
   type ServiceSpec,
@@ -27,6 +28,8 @@ export interface ProjectSettings {
   /** The checks need a repository. */
   verifyGit: boolean;
   services: ServiceSpec[];
+  /** Skills that judge each change before it lands. */
+  gates: GateSkill[];
 }
 
 /**
@@ -42,12 +45,12 @@ export async function projectSettings(
   for (const from of OWN) {
     const text = texts.get(from);
     if (text === undefined) continue;
-    const { image, verify, services = {} } = projectFileOf(text, from);
+    const { image, verify, services = {}, gates = [] } = projectFileOf(text, from);
     const named = image === undefined || imageNamed ? null : { ref: image, from };
-    return { image: named, verifyGit: verify?.git ?? false, services: servicesOf(services, from) };
+    return { image: named, verifyGit: verify?.git ?? false, services: servicesOf(services, from), gates };
   }
   const from = imageNamed ? undefined : DEVCONTAINERS.find((path) => texts.has(path));
-  const none = { verifyGit: false, services: [] };
+  const none = { verifyGit: false, services: [], gates: [] };
   if (from === undefined) return { image: null, ...none };
   return { image: { ref: devcontainerImage(texts.get(from) ?? "", from), from }, ...none };
 }

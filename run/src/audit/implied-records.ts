@@ -98,7 +98,7 @@ function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): P
 }
 
 /** Approvals are numbered by the run, so what the landed changes needed together is how many there are at least. */
-function beforeLanding({ taskId, seq, body }: Of<"landing">, run: KnownRun): Place[] {
+function beforeLanding({ taskId, epoch, seq, body }: Of<"landing">, run: KnownRun): Place[] {
   if (taskId === null || body.kind !== "landed") return [];
   const byRun = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
   const needed = run
@@ -106,7 +106,28 @@ function beforeLanding({ taskId, seq, body }: Of<"landing">, run: KnownRun): Pla
     .filter((one) => one.taskId !== null && one.body.kind === "landed" && one.seq <= seq)
     .map((one) => run.get("verdict", one.taskId, one.epoch)?.body.approval?.needed ?? 0)
     .reduce((sum, byVerdict) => sum + Math.max(byRun, byVerdict), 0);
-  return Array.from({ length: needed }, (_, i) => ["approval", null, i + 1] as const);
+  return [
+    ...Array.from({ length: needed }, (_, i) => ["approval", null, i + 1] as const),
+    ...gatesBefore(run, taskId, epoch),
+  ];
+}
+
+/** Each skill that had to pass the change has judged it: a verdict about its tree. */
+function gatesBefore(run: KnownRun, taskId: string, epoch: number): Place[] {
+  const verdict = run.get("verdict", taskId, epoch)?.body;
+  return (verdict?.gates ?? []).map((gate) => {
+    const passed = run
+      .all("verdict")
+      .findLast(
+        ({ taskId: of, body }) => of === gate && body.verdict === "PASS" && body.tree === verdict?.tree,
+      );
+    return ["verdict", gate, passed?.epoch ?? nextEpoch(gate, run)] as const;
+  });
+}
+
+/** A register that no record of the task has taken. */
+function nextEpoch(taskId: string, run: KnownRun): number {
+  return 1 + Math.max(0, ...run.records.filter((one) => one.taskId === taskId).map(({ epoch }) => epoch));
 }
 
 function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun): Place[] {
@@ -130,8 +151,9 @@ function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
   if (body.status === "canceled") places.push(["cancel", null, 0]);
   if (body.status !== "succeeded") return places;
   places.push(["routed", null, 0]);
-  for (const { task } of run.get("routed", null, 0)?.body.tasks ?? []) {
+  for (const { task, gate } of run.get("routed", null, 0)?.body.tasks ?? []) {
     const { task_id } = task;
+    if (gate !== undefined && !isAsked(task_id, gate.of, run)) continue;
     // The last verdict counts: a change that people sent back had passed before.
     const passed = run
       .all("verdict")
@@ -142,6 +164,13 @@ function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
   const whole = run.all("verdict").find((one) => one.taskId === null && one.body.verdict === "PASS");
   if (whole !== undefined) places.push(["landing", null, whole.epoch]);
   return places;
+}
+
+/** Whether the change that landed had to pass this skill. */
+function isAsked(gate: string, of: string, run: KnownRun): boolean {
+  const landed = run.all("landing").findLast(({ taskId, body }) => taskId === of && body.kind === "landed");
+  const verdict = landed === undefined ? undefined : run.get("verdict", of, landed.epoch);
+  return verdict?.body.gates?.includes(gate) === true;
 }
 
 /** A finished task without a passing verdict lacks the verdict of its last attempt. */

@@ -4,6 +4,7 @@ import { afterWord, openApproval } from "@antiphon/contracts/runs/step-approval"
 import { parseTraceparent } from "@antiphon/contracts/tracing/trace-context";
 import {
   askedOf,
+  NO_GATES,
   noFacts,
   timeOf,
   type Attempt,
@@ -53,7 +54,11 @@ function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
     }
     case "verdict": {
       const { evidence, verdict } = record.body;
-      const next = withAttempt(facts, record, own, (attempt) => judged(facts, attempt, record));
+      const next = withSkillsWord(
+        withAttempt(facts, record, own, (attempt) => judged(facts, attempt, record)),
+        record,
+        own,
+      );
       return evidence === null
         ? next
         : withEvidence(next, record, own, evidence, { kind: "verdict", verdict });
@@ -105,6 +110,24 @@ function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
 function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdict">): Attempt {
   const approval = openApproval(digest, body, askedOf(facts));
   return { ...attempt, verdict: body, approval };
+}
+
+/** What a skill found is kept with the change that it is about. */
+function withSkillsWord(facts: RunFacts, { taskId, body }: Read<"verdict">, own: Own): RunFacts {
+  const gate = facts.tasks?.find(({ planned }) => planned.task.task_id === taskId)?.planned.gate;
+  const about = facts.tasks?.find(({ planned }) => planned.task.task_id === gate?.of)?.attempts.at(-1);
+  if (gate === undefined || taskId === null || about === undefined || about.verdict === null) return facts;
+  const { gates: asked = [], tree } = about.verdict;
+  if (tree !== body.tree || !asked.includes(taskId)) return facts;
+  return withAttempt(facts, { taskId: gate.of, epoch: about.epoch }, own, (attempt) => {
+    const { gates, approval } = attempt;
+    if (body.verdict === "PASS")
+      return { ...attempt, gates: { ...gates, passed: [...gates.passed, taskId] } };
+    if (body.code !== "ANT_GATE_BLOCKED") return attempt;
+    const sentBack = approval?.state === "pending" ? { ...approval, state: "changes" as const } : approval;
+    const blocked = { code: body.code, message: body.message };
+    return { ...attempt, gates: { ...gates, blocked }, approval: sentBack };
+  });
 }
 
 /** Without a task it is the landing on the branch that the caller asked for, which `closed` names. */
@@ -163,6 +186,7 @@ function newAttempt(epoch: number): Attempt {
     result: null,
     verdict: null,
     approval: null,
+    gates: NO_GATES,
     answer: null,
     landing: null,
     rested: false,

@@ -41,12 +41,23 @@ export interface Attempt {
   readonly verdict: VerdictBody | null;
   /** The decision of people about the verified change; null if none is needed. */
   readonly approval: StepApproval | null;
+  /** What skills found about the verified change. */
+  readonly gates: GateFacts;
   /** The answer to the attempt's question. */
   readonly answer: { readonly at: string; readonly body: InputBody } | null;
   readonly landing: LandingBody | null;
   /** The backoff after the attempt is over. */
   readonly rested: boolean;
 }
+
+export interface GateFacts {
+  /** The tasks of the skills that passed it. */
+  readonly passed: readonly string[];
+  /** Why it does not land; null: no skill says so. */
+  readonly blocked: { readonly code: string; readonly message: string } | null;
+}
+
+export const NO_GATES: GateFacts = { passed: [], blocked: null };
 
 export interface TaskFacts {
   readonly planned: PlannedTask;

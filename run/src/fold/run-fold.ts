@@ -4,6 +4,7 @@ import { approvalsNeeded } from "@antiphon/contracts/runs/step-approval";
 import { askedOf } from "../facts/run-facts.ts";
 import type { Integration, RunState } from "../state/run-state.ts";
 import { foldFacts } from "../facts/facts-fold.ts";
+import { foldGateVerdict, withGatesReopened } from "./gate-fold.ts";
 import { foldTask, isTaskRecord, type TaskRecord } from "./task-fold.ts";
 
 /** The run after a record that fits its state. */
@@ -89,9 +90,12 @@ function foldTaskEvent(state: RunState, taskId: string, record: TaskRecord): Run
   const index = state.tasks.findIndex((task) => task.planned.task.task_id === taskId);
   const task = state.tasks[index];
   if (task === undefined) return withRefusal(state, record, `the run has no task ${taskId}`);
+  const ofGate = record.type === "verdict" ? foldGateVerdict(state, task, record) : null;
+  if (ofGate !== null) return "state" in ofGate ? ofGate.state : withRefusal(state, record, ofGate.reason);
   const step = foldTask(task, record, state.policy, askedOf(state.facts));
   if (step.kind === "refused") return withRefusal(state, record, step.reason);
-  return { ...state, tasks: state.tasks.with(index, step.task) };
+  const next = { ...state, tasks: state.tasks.with(index, step.task) };
+  return record.type === "verdict" ? withGatesReopened(next, step.task) : next;
 }
 
 function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at: Date): Integration {

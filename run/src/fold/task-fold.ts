@@ -17,6 +17,7 @@ import type {
   LandingBody,
   ResultBody,
   StoredRecord,
+  VerdictBody,
 } from "@antiphon/contracts";
 import { approvalsNeeded, type Asked } from "@antiphon/contracts/runs/step-approval";
 import type { RunPolicy, TaskPhase, TaskState } from "../state/run-state.ts";
@@ -60,7 +61,7 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
   switch (event.type) {
     case "dispatch":
       if (phase.kind !== "open") break;
-      return to(task, { kind: "dispatched", epoch: phase.epoch, base: event.body.base.commit, at: event.at });
+      return to(given(task, event.body), dispatched(phase.epoch, event));
     case "claim":
       if (phase.kind !== "dispatched") break;
       return to(task, { ...phase, kind: "claimed", at: event.at, associate: event.body.associate });
@@ -89,6 +90,14 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
       return afterDue(task, event.body);
   }
   return refused(`a ${event.type} record does not fit a task that is ${phase.kind}`);
+}
+
+function dispatched(epoch: number, { body, at }: RecordOf<"dispatch">): TaskPhase {
+  return { kind: "dispatched", epoch, base: body.base.commit, at };
+}
+
+function given(task: TaskState, { gate }: RecordOf<"dispatch">["body"]): TaskState {
+  return gate === undefined ? task : { ...task, judges: gate.attempt };
 }
 
 function afterResult(
@@ -175,10 +184,9 @@ function afterVerdict(
   if (body.verdict === "PASS") {
     if (body.commit === null)
       return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
+    const { gates = [] } = body;
     const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
-    return approvalsNeeded(rule, body) > 0
-      ? to(seen, { kind: "awaiting", ...verified, digest, approvedBy: [] }) // run/R10
-      : to(seen, { kind: "accepted", ...verified });
+    return decided(seen, { kind: "awaiting", ...verified, digest, approvedBy: [], gates }, rule);
   }
   const code = body.code ?? "ANT_VERIFY_CHECK_FAILED";
   if (FINAL_CODES.has(code)) return to(seen, failed(phase.epoch, code, body.message));
@@ -217,16 +225,36 @@ function afterApproval(
   policy: RunPolicy,
   rule: Asked,
 ): TaskStep {
-  const { epoch, digest, approvedBy, report, verdict } = phase;
+  const { epoch, digest, approvedBy } = phase;
   if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // run/R10
   if (body.choice === "reject") return to(task, rejected(epoch, at, body));
   if (body.choice === "changes") return reject(task, policy, changes(epoch, body));
   if (!mayApprove(body.by, rule.requester)) return refused(`an approval of ${body.by} does not count`);
   if (approvedBy.includes(body.by)) return refused(`${body.by} has approved before`);
-  const all = [...approvedBy, body.by];
-  return all.length < approvalsNeeded(rule, verdict)
-    ? to(task, { ...phase, approvedBy: all })
+  return decided(task, { ...phase, at, approvedBy: [...approvedBy, body.by] }, rule);
+}
+
+/** run/R10, run/R11: a verified change lands when nobody is left who has to decide about it. */
+function decided(task: TaskState, phase: Extract<TaskPhase, { kind: "awaiting" }>, rule: Asked): TaskStep {
+  const { epoch, report, at, verdict, approvedBy, gates } = phase;
+  return gates.length > 0 || approvedBy.length < approvalsNeeded(rule, verdict)
+    ? to(task, phase)
     : to(task, { kind: "accepted", epoch, report, at, verdict });
+}
+
+/** What a skill found about the task's change. `gate`: its task. */
+export function afterGate(
+  task: TaskState,
+  { gate, at, body }: { readonly gate: string; readonly at: Date; readonly body: VerdictBody },
+  policy: RunPolicy,
+  rule: Asked,
+): TaskStep {
+  const { phase } = task;
+  if (phase.kind !== "awaiting") return refused(`a task that is ${phase.kind} waits for no skill`);
+  if (body.verdict === "PASS")
+    return decided(task, { ...phase, at, gates: phase.gates.filter((one) => one !== gate) }, rule);
+  const code = body.code ?? "ANT_GATE_BLOCKED";
+  return reject(task, policy, { epoch: phase.epoch, code, message: body.message, checks: [] });
 }
 
 type PersonsWord = Pick<ApprovalBody, "by" | "reason">;

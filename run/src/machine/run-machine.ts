@@ -18,7 +18,15 @@
 import type { StoredRecord } from "@antiphon/contracts";
 import { assign, setup, type SnapshotFrom } from "xstate";
 import { foldRun, refuseRecord } from "../fold/run-fold.ts";
-import { emptyRun, isActive, isReady, type RunPolicy, type RunState } from "../state/run-state.ts";
+import {
+  emptyRun,
+  isActive,
+  isOver,
+  isReady,
+  type RunPolicy,
+  type RunState,
+  type TaskState,
+} from "../state/run-state.ts";
 
 type RunEvent = { type: StoredRecord["type"]; record: StoredRecord };
 
@@ -48,7 +56,7 @@ export const runMachine = setup({
     nothingAccepted: ({ context }) =>
       context.integration.kind !== "accepted" &&
       !context.tasks.some((task) => task.phase.kind === "accepted"),
-    done: ({ context }) => context.tasks.every((task) => task.phase.kind === "done"),
+    done: ({ context }) => context.tasks.every((task) => isOver(task, context.tasks)),
     wantsIntegration: ({ context }) =>
       context.integration.kind !== "none" && context.tasks.some((task) => isCommitted(task.phase)),
     integrated: ({ context }) =>
@@ -122,10 +130,15 @@ export const runMachine = setup({
 
 export type RunStage = SnapshotFrom<typeof runMachine>["value"];
 
-/** A proposal behind a change that awaits approval is verified after that change landed (run/R5). A failing run waits for neither. */
+/**
+ * A proposal behind a change that people or skills decide about is verified after that change landed (run/R5). A failing run
+ * waits for neither.
+ */
 function isUnderWay({ tasks }: RunState): boolean {
   const isHeldUp = tasks.some(({ phase }) => phase.kind === "awaiting");
-  return tasks.some((task) => isActive(task) && !(isHeldUp && task.phase.kind === "proposed"));
+  const isQueued = ({ phase, planned }: TaskState): boolean =>
+    isHeldUp && phase.kind === "proposed" && planned.gate === undefined;
+  return tasks.some((task) => isActive(task) && !isQueued(task));
 }
 
 function onlyWaiting(run: RunState): boolean {

@@ -1,7 +1,7 @@
 /** How a settled run ends: its status, its reason, and the final router contract with the evidence. */
 import type { ClosedBody, RouterContractFinal } from "@antiphon/contracts";
 import { sealOf } from "@antiphon/contracts/stored/seal";
-import type { RunState, TaskState } from "../state/run-state.ts";
+import { isOver, type RunState, type TaskState } from "../state/run-state.ts";
 
 type Ending = Pick<ClosedBody, "status" | "code" | "message" | "commit" | "landedOn">;
 type Evidence = RouterContractFinal["evidence"][number];
@@ -40,7 +40,7 @@ function endingOf(run: RunState): Ending {
   if (run.routed !== null && run.tasks.length === 0) {
     return { status: "failed", code: "ANT_PLAN_INVALID", message: run.routed.reason, commit, landedOn };
   }
-  const done = run.tasks.length > 0 && run.tasks.every((task) => task.phase.kind === "done");
+  const done = run.tasks.length > 0 && run.tasks.every((task) => isOver(task, run.tasks));
   if (run.cancel !== null && !(done && run.integration.kind === "none")) {
     const { code, by } = run.cancel;
     if (code !== undefined) return { status: "failed", code, message: run.cancel.reason, commit, landedOn };
@@ -72,13 +72,14 @@ function endingOf(run: RunState): Ending {
 }
 
 function finalContract(run: RunState, ending: Ending): RouterContractFinal {
-  const done = run.tasks.filter((task) => task.phase.kind === "done").length;
+  const work = run.tasks.filter(({ planned }) => planned.gate === undefined);
+  const done = work.filter((task) => task.phase.kind === "done").length;
   const succeeded = ending.status === "succeeded";
   return {
     status: succeeded ? "COMPLETE" : NEEDS_REVIEW.has(ending.code ?? "") ? "NEEDS_REVIEW" : "BLOCKED",
     workflow: run.routed?.workflow ?? "BUILD",
     tasks_completed: done,
-    tasks_total: run.tasks.length,
+    tasks_total: work.length,
     evidence: run.tasks.flatMap(evidenceOf),
     next_action: succeeded ? "none" : nextAction(ending),
   };
@@ -88,6 +89,7 @@ function evidenceOf(task: TaskState): Evidence[] {
   const id = task.planned.task.task_id;
   switch (task.phase.kind) {
     case "done":
+    case "passed":
       return [{ type: "verification", result: "PASS", details: `${id}: ${task.phase.verdict.message}` }];
     case "failed":
       return [

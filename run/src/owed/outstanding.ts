@@ -90,12 +90,19 @@ function landings(tasks: readonly TaskState[]): Effect[] {
   );
 }
 
+/** What a skill says is read at once, because it moves no branch. */
 function verifications(tasks: readonly TaskState[]): Effect[] {
-  if (tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting")) return []; // run/R5
-  const first = tasks
+  const isHeldUp = tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting"); // run/R5
+  const proposed = tasks
     .flatMap((task) => (task.phase.kind === "proposed" ? [{ task, phase: task.phase }] : []))
-    .sort((a, b) => a.phase.seq - b.phase.seq)[0];
-  return first === undefined ? [] : [{ kind: "verify", ...placeOf(first.task), phase: first.phase }];
+    .sort((a, b) => a.phase.seq - b.phase.seq);
+  const judging = proposed.filter(({ task }) => task.planned.gate !== undefined);
+  const changes = proposed.filter(({ task }) => task.planned.gate === undefined);
+  return [...judging, ...(isHeldUp ? [] : changes.slice(0, 1))].map(({ task, phase }) => ({
+    kind: "verify",
+    ...placeOf(task),
+    phase,
+  }));
 }
 
 function integrationLanding(integration: Integration): Effect[] {

@@ -2,8 +2,9 @@
  * The state of one run, folded from its records: the facts (`run-facts.ts`) and the Director's decisions.
  *
  * Lifecycle of a task: open -> dispatched -> claimed -> proposed -> [awaiting ->] accepted -> done. An expired lease, a
- * rejection or an answer leads back to open at the next epoch; failed is the other end. Each phase holds its own facts,
- * so a phase cannot carry a fact of another one.
+ * rejection or an answer leads back to open at the next epoch; failed is the other end. A task that judges the change of
+ * another one ends as passed, and begins again with the next change. Each phase holds its own facts, so a phase cannot
+ * carry a fact of another one.
  *
  * Promises:
  *   run/R1 Because two Directors and every rebuild must come to the same result, the state and the view of a run are
@@ -18,6 +19,7 @@ import type {
   ClosedBody,
   EvidenceRef,
   Feedback,
+  PlannedGate,
   PlannedTask,
   ResultBody,
   RoutedBody,
@@ -34,7 +36,10 @@ export type TaskPhase =
   | { kind: "dispatched"; epoch: number; base: string; at: Date }
   | { kind: "claimed"; epoch: number; base: string; at: Date; associate: string }
   | { kind: "proposed"; epoch: number; base: string; seq: number; at: Date; report: Reported }
-  /** Verified and waiting for approval. An approval names it by `digest`, the digest of the verdict's record. */
+  /**
+   * Verified, and people or skills decide whether it lands. An approval names it by `digest`, the digest of the verdict's
+   * record.
+   */
   | {
       kind: "awaiting";
       epoch: number;
@@ -44,9 +49,13 @@ export type TaskPhase =
       digest: string;
       /** The people who approved so far, each once. */
       approvedBy: readonly string[];
+      /** The tasks that judge it and have not passed it yet, in their order. */
+      gates: readonly string[];
     }
   | { kind: "accepted"; epoch: number; report: Reported; at: Date; verdict: VerdictBody }
   | { kind: "asking"; epoch: number; at: Date; questions: string[] }
+  /** Only of a task that judges: it has passed the change that it was given. */
+  | { kind: "passed"; epoch: number; verdict: VerdictBody }
   | { kind: "done"; epoch: number; commit: string | null; verdict: VerdictBody }
   | { kind: "failed"; epoch: number; code: string; message: string };
 
@@ -61,6 +70,8 @@ export interface TaskState {
   readonly feedback: readonly Feedback[];
   readonly answers: readonly { question: string; answer: string }[];
   readonly evidence: readonly EvidenceRef[];
+  /** Only of a task that judges: the attempt whose change it was given last. */
+  readonly judges?: number;
 }
 
 /** Landing of the finished run on the branch that the caller asked for. */
@@ -124,7 +135,24 @@ export function isActive(task: TaskState): boolean {
 
 export function isReady(task: TaskState, tasks: readonly TaskState[]): boolean {
   if (task.phase.kind !== "open") return false;
+  if (task.planned.gate !== undefined) return isAsked(task.planned, task.planned.gate, tasks);
   return task.planned.deps.every((dep) =>
     tasks.some((other) => other.planned.task.task_id === dep && other.phase.kind === "done"),
   );
+}
+
+/** run/R11: a skill begins when a verified change waits for it and for no skill before it. */
+function isAsked(
+  { task: { task_id } }: PlannedTask,
+  { of }: PlannedGate,
+  tasks: readonly TaskState[],
+): boolean {
+  const phase = tasks.find(({ planned }) => planned.task.task_id === of)?.phase;
+  return phase?.kind === "awaiting" && phase.gates[0] === task_id;
+}
+
+/** Nothing more comes of the task. One that judges is over with the task whose changes it judges. */
+export function isOver({ planned: { gate }, phase }: TaskState, tasks: readonly TaskState[]): boolean {
+  if (gate === undefined) return phase.kind === "done";
+  return tasks.some(({ planned, phase: other }) => planned.task.task_id === gate.of && other.kind === "done");
 }

@@ -6,6 +6,7 @@ import {
   type AssociateResult,
   type BlobRef,
   type CheckOutcome,
+  type DispatchBody,
   type JournalBodies,
   type JournalType,
   type PlannedTask,
@@ -79,7 +80,7 @@ export class RecordLog {
     });
   }
 
-  dispatched(taskId: string, epoch = 1): this {
+  dispatched(taskId: string, epoch = 1, more: Partial<DispatchBody> = {}): this {
     return this.add("dispatch", taskId, epoch, {
       task: planned(taskId).task,
       agent: { kind: "scripted" },
@@ -91,6 +92,7 @@ export class RecordLog {
       image: null,
       scope: [],
       grants: [],
+      ...more,
     });
   }
 

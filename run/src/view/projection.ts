@@ -24,6 +24,7 @@ export function routerContract(run: RunState): RouterContract | null {
 function routerStatus(task: TaskState): RouterTask["status"] {
   switch (task.phase.kind) {
     case "done":
+    case "passed":
       return "COMPLETE";
     case "failed":
     case "asking":
@@ -66,6 +67,8 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
 
 function contractStatus(task: TaskState): TaskContract["status"] {
   switch (task.phase.kind) {
+    case "passed":
+      return "done";
     case "done":
     case "failed":
       return task.phase.kind;

@@ -5,7 +5,7 @@
  * Lifecycle: queued -> running <-> waiting_input -> succeeded | failed | canceled.
  */
 import { BUCKETS } from "@antiphon/contracts/topology/topology";
-import type { Choice, InputBody, RunArtifact, RunStep, RunViewModel } from "@antiphon/contracts";
+import type { Choice, InputBody, RunArtifact, RunStep, RunViewModel, VerdictBody } from "@antiphon/contracts";
 import {
   isPaused,
   type Attempt,
@@ -66,21 +66,32 @@ function standing(facts: RunFacts, task: TaskFacts): Standing {
 
 function attemptStanding(facts: RunFacts, { planned, attempts }: TaskFacts): Standing {
   const newest = attempts.at(-1);
-  if (newest === undefined)
-    return { status: "open", phase: planned.deps.every((id) => isDone(facts, id)) ? "ready" : "blocked" };
+  if (newest === undefined) return notBegun(facts, planned);
   if (newest.landing !== null) return newest.landing.kind === "landed" ? DONE : OPEN;
-  if (newest.verdict !== null) return judgedStanding(newest, newest.verdict.verdict === "PASS");
+  if (newest.verdict !== null) return judgedStanding(newest, newest.verdict);
   if (newest.result !== null) return resultStanding(newest, newest.result, attempts);
   return newest.associate === null ? OPEN : { status: "open", phase: "claimed" };
 }
 
 const OPEN: Standing = { status: "open", phase: "ready" };
+const BLOCKED: Standing = { status: "open", phase: "blocked" };
+const LANDING: Standing = { status: "proposed", phase: "landing" };
+const GATED: Standing = { status: "proposed", phase: "gated" };
 const DONE: Standing = { status: "done", phase: "finished" };
 const REJECTED: Standing = { status: "failed", phase: "finished" };
 
-function judgedStanding({ verdict, approval }: Attempt, passed: boolean): Standing {
-  if (!passed) return OPEN;
-  if (verdict?.commit === null) return DONE; // Nothing changed, so nothing lands.
+function notBegun(facts: RunFacts, { deps, gate }: TaskFacts["planned"]): Standing {
+  const isFree = deps.every((id) => isDone(facts, id));
+  if (gate !== undefined) return isFree ? DONE : BLOCKED; // The change landed and was none that it judges.
+  return isFree ? OPEN : BLOCKED;
+}
+
+function judgedStanding(
+  { approval, gates: { passed, blocked } }: Attempt,
+  { verdict, commit, gates = [] }: VerdictBody,
+): Standing {
+  if (verdict !== "PASS" || blocked !== null) return OPEN;
+  if (commit === null) return DONE; // Nothing changed, so nothing lands.
   switch (approval?.state) {
     case "pending":
       return { status: "proposed", phase: "waiting_input" };
@@ -89,7 +100,7 @@ function judgedStanding({ verdict, approval }: Attempt, passed: boolean): Standi
     case "changes":
       return OPEN;
     default:
-      return { status: "proposed", phase: "landing" };
+      return gates.every((gate) => passed.includes(gate)) ? LANDING : GATED;
   }
 }
 
@@ -126,7 +137,7 @@ interface Told {
   readonly message?: string;
 }
 
-function toldBy({ result, answer, verdict, approval, landing }: Attempt): Told[] {
+function toldBy({ result, answer, verdict, approval, gates, landing }: Attempt): Told[] {
   const told: Told[] = [];
   if (result?.kind === "lapsed")
     told.push({ code: "ANT_TASK_LAPSED", message: `${result.holder} went silent` });
@@ -143,6 +154,7 @@ function toldBy({ result, answer, verdict, approval, landing }: Attempt): Told[]
   if (verdict !== null) told.push({ code: verdict.code, message: verdict.message });
   const last = approval?.words.at(-1);
   if (approval !== null && last !== undefined && last.choice !== "approve") told.push(turnDown(last));
+  if (gates.blocked !== null) told.push(gates.blocked);
   if (landing?.kind === "refused") told.push({ code: landing.code, message: landing.message });
   if (landing?.kind === "landed") told.push({ code: null });
   return told;
@@ -169,7 +181,8 @@ function turnDown({
     : { code: "ANT_TASK_CHANGES_ASKED", message: `${by} asked for changes at ${at}: ${why}` };
 }
 
-function commitOf({ verdict, approval, landing }: Attempt): string | null {
+function commitOf({ verdict, approval, gates, landing }: Attempt): string | null {
+  if (gates.blocked !== null) return null;
   if (landing !== null) return landing.kind === "landed" ? landing.commit : null;
   if (approval !== null) return approval.state === "approved" ? approval.commit : null;
   return verdict?.verdict === "PASS" ? verdict.commit : null;

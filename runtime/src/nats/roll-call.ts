@@ -1,7 +1,5 @@
-import { createInbox } from "@nats-io/nats-core";
-import { AntiphonError } from "@antiphon/contracts";
+import { gather } from "../rpc/gather.ts";
 import type { Bus } from "./bus.ts";
-import { subscribe } from "./subscription.ts";
 
 export interface PresentProcess {
   /** The service, and the unique name of its process. */
@@ -23,35 +21,15 @@ interface Pong {
  * Asks the processes of the named services who they are (`$SRV.PING.<service>`). Ends after `expect` answers or
  * `maxWaitMs`. @throws AntiphonError ANT_NATS_UNREACHABLE if the connection is lost meanwhile.
  */
-export async function rollCall(
+export function rollCall(
   bus: Bus,
   services: readonly string[],
   expect: number,
   maxWaitMs: number,
 ): Promise<PresentProcess[]> {
-  const cutOff = (): AntiphonError => new AntiphonError("ANT_NATS_UNREACHABLE", "the roll call was cut off");
-  if (!bus.connected) throw cutOff();
-  const present: PresentProcess[] = [];
-  const inbox = createInbox();
-  let end = (_lost: boolean): void => undefined;
-  const ended = new Promise<boolean>((resolve) => (end = resolve));
-  const subscription = subscribe(bus.nc, inbox, (message) => {
-    if (message.data.length === 0) return; // Nobody serves this name.
-    const { name, id, version, metadata } = message.json<Pong>();
-    present.push({ name, id, version, natsUser: metadata?.["nats-user"] ?? "shared" });
-    if (present.length >= expect) end(false);
+  const subjects = services.map((service) => `$SRV.PING.${service}`);
+  return gather(bus, subjects, { expect, maxWaitMs }, (data) => {
+    const { name, id, version, metadata } = JSON.parse(Buffer.from(data).toString("utf8")) as Pong;
+    return { name, id, version, natsUser: metadata?.["nats-user"] ?? "shared" };
   });
-  const timer = setTimeout(() => end(false), maxWaitMs);
-  const stopListening = bus.onConnectivity((up) => {
-    if (!up) end(true);
-  });
-  try {
-    for (const service of services) bus.nc.publish(`$SRV.PING.${service}`, "", { reply: inbox });
-    if (await ended) throw cutOff();
-    return present;
-  } finally {
-    clearTimeout(timer);
-    stopListening();
-    if (!subscription.isClosed()) subscription.unsubscribe();
-  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors, type Msg } from "@nats-io/nats-core";
 import { AntiphonError, HEADERS, MSGPACK, decode, encode, isErrorCode, limits } from "@antiphon/contracts";
+import { gather } from "./gather.ts";
 import { parseTraceparent, traceparentOf } from "@antiphon/contracts/tracing/trace-context";
 import { backoffMs } from "../process/backoff.ts";
 import type { Bus } from "../nats/bus.ts";
@@ -150,6 +151,18 @@ function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
   if (reply.ok === true) return value as Reply & { ok: true };
   const code = isErrorCode(reply.code) ? reply.code : "ANT_INTERNAL";
   throw new AntiphonError(code, reply.message ?? "the service failed without giving a reason");
+}
+
+/** Asks everybody who serves the subject. Whoever does not answer in time, or refuses, is left out. */
+export function askAll<Reply extends object>(
+  bus: Bus,
+  subject: string,
+  maxWaitMs: number,
+): Promise<(Reply & { ok: true })[]> {
+  return gather(bus, [subject], { expect: Infinity, maxWaitMs, payload: encode({}) }, (data) => {
+    const reply: { ok?: unknown } | null = objectIn(data);
+    return reply?.ok === true ? (reply as Reply & { ok: true }) : null;
+  });
 }
 
 /** Sends a hint to all listeners. It may be lost. */

@@ -1,5 +1,6 @@
 import { AntiphonError, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
+import { UntilEnd } from "../process/until-end.ts";
 import { callRpc } from "../rpc/rpc.ts";
 
 export type InputSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | string;
@@ -21,7 +22,7 @@ export class CommandInput {
   readonly #bus: Bus;
   readonly #address: Address;
   readonly #onFailure: () => void;
-  readonly #stopped: Promise<null>;
+  readonly #untilStopped: UntilEnd;
   #stop: () => void = () => undefined;
   #isStopped = false;
   #seq = 0;
@@ -33,7 +34,7 @@ export class CommandInput {
     this.#bus = bus;
     this.#address = address;
     this.#onFailure = onFailure;
-    this.#stopped = new Promise((resolve) => (this.#stop = () => resolve(null)));
+    this.#untilStopped = new UntilEnd(new Promise<void>((resolve) => (this.#stop = resolve)));
   }
 
   /** The command has ended. */
@@ -47,7 +48,7 @@ export class CommandInput {
     const pieces = piecesOf(source);
     try {
       for (;;) {
-        const next = await Promise.race([pieces.next(), this.#stopped]);
+        const next = await this.#untilStopped.wait(pieces.next());
         if (next === null) break;
         if (next.done === true) return await this.#send(Buffer.alloc(0), true);
         await this.#send(next.value, false);

@@ -49,30 +49,33 @@ export async function uploadChunks(
   { bus, stream, bucket }: Place,
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
+  nuid = uniqueId(),
 ): Promise<Upload> {
-  const nuid = uniqueId();
   const subject = chunkSubject(bucket, nuid);
   const hash = createHash("sha256");
   const inFlight: Promise<void>[] = [];
   const problem: { found: { full: boolean; reason: string } | null } = { found: null };
   let size = 0;
   let chunks = 0;
-  for await (const chunk of rechunk(source)) {
-    if (problem.found !== null || signal.aborted) break;
-    hash.update(chunk);
-    size += chunk.length;
-    chunks += 1;
-    // One attempt each, because a repeated chunk could land behind later ones.
-    const out = { stream, subject, payload: chunk, headers: noHeaders, group: false, once: true };
-    const sent = bus.publish(out, signal).then((result) => {
-      if (result.kind === "ok") return;
-      const full = result.kind === "failed" && result.refusal === "full";
-      problem.found ??= { full, reason: result.kind === "failed" ? result.description : result.reason };
-    });
-    inFlight.push(sent);
-    if (inFlight.length >= windowChunks) await inFlight.shift();
+  try {
+    for await (const chunk of rechunk(source)) {
+      if (problem.found !== null || signal.aborted) break;
+      hash.update(chunk);
+      size += chunk.length;
+      chunks += 1;
+      // One attempt each, because a repeated chunk could land behind later ones.
+      const out = { stream, subject, payload: chunk, headers: noHeaders, group: false, once: true };
+      const sent = bus.publish(out, signal).then((result) => {
+        if (result.kind === "ok") return;
+        const full = result.kind === "failed" && result.refusal === "full";
+        problem.found ??= { full, reason: result.kind === "failed" ? result.description : result.reason };
+      });
+      inFlight.push(sent);
+      if (inFlight.length >= windowChunks) await inFlight.shift();
+    }
+  } finally {
+    await Promise.all(inFlight); // Also when the source fails: a chunk that arrives after a purge would stay.
   }
-  await Promise.all(inFlight);
   if (problem.found !== null) {
     return { kind: problem.found.full ? "full" : "failed", nuid, reason: problem.found.reason };
   }

@@ -7,7 +7,9 @@ import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
 import { pieces, uploadChunks, uploadOne, windowChunks, type Upload } from "./blob-upload.ts";
 import type { Bus } from "../nats/bus.ts";
 import { deadlineSignal } from "../process/deadline-signal.ts";
+import { uniqueId } from "../process/ids.ts";
 import { noHeaders } from "../nats/wire-headers.ts";
+import { UploadNotes } from "./upload-notes.ts";
 import type { ObjectMeta } from "./object-layout.ts";
 import {
   chunkBytes,
@@ -24,7 +26,8 @@ import {
  *
  * An object is written once: first its chunks (pipelined), then by compare-and-set the meta message that makes it
  * visible. It is read by batched direct get, without a consumer. Links are never followed. Chunks of a failed write, and of
- * one that lost a race, are purged by a writer that `mayPurge`, and stay unread otherwise.
+ * one that lost a race, are purged by a writer that `mayPurge`, and stay unread otherwise. Such a writer notes what it streams
+ * (upload-notes.ts), so that the chunks are also purged when it was killed.
  *
  * Promises:
  *   runtime/J9 Because records name objects by digest, a name means the same bytes for ever: storing the same bytes again
@@ -82,6 +85,7 @@ class ObjectStoreBlobs implements Blobs {
   private readonly bus: Bus;
   private readonly streamName: string;
   private readonly mayPurge: boolean;
+  private readonly notes: UploadNotes;
   /** Digests by name. Successive attempts put the same small files again and again; this saves a request for each. */
   private readonly recent = new LRUCache<string, string>({ max: RECENT, ttl: RECENT_MS });
 
@@ -89,6 +93,7 @@ class ObjectStoreBlobs implements Blobs {
     this.bus = bus;
     this.bucket = bucket;
     this.mayPurge = mayPurge;
+    this.notes = new UploadNotes(bus, bucket);
     this.streamName = `OBJ_${bucket}`;
   }
 
@@ -181,14 +186,22 @@ class ObjectStoreBlobs implements Blobs {
     }
     const place = { bus: this.bus, stream: this.streamName, bucket: this.bucket };
     const failed: string[] = [];
+    const isNoted = name !== null && knownDigest === null && this.mayPurge;
     try {
       for (let attempt = 0; ; attempt += 1) {
+        const nuid = uniqueId();
+        if (isNoted) await this.notes.add(name, nuid, signal);
         const upload =
           typeof content === "function"
-            ? await uploadChunks(place, content(), signal)
+            ? await uploadChunks(place, content(), signal, nuid).catch((thrown: unknown) => {
+                failed.push(nuid);
+                throw thrown;
+              })
             : await uploadOne(place, content, signal);
         if (upload.kind === "stored") {
-          return await this.publishMeta(name ?? upload.digest, upload, signal, options);
+          const stored = await this.publishMeta(name ?? upload.digest, upload, signal, options);
+          if (isNoted) await this.notes.remove(nuid);
+          return stored;
         }
         failed.push(upload.nuid);
         if (upload.kind === "full") throw new AntiphonError("ANT_NATS_NO_SPACE", upload.reason);
@@ -198,7 +211,10 @@ class ObjectStoreBlobs implements Blobs {
       }
     } finally {
       // At the end, because during an outage a purge would only wait for its timeout.
-      for (const nuid of failed) await this.purgeChunks(nuid);
+      for (const nuid of failed) {
+        const isGone = await this.purgeChunks(nuid);
+        if (isNoted && isGone) await this.notes.remove(nuid);
+      }
     }
   }
 
@@ -260,12 +276,14 @@ class ObjectStoreBlobs implements Blobs {
     throw new AntiphonError("ANT_BLOB_CONFLICT", `${this.bucket}/${name} already holds other bytes`); // runtime/J9
   }
 
-  private async purgeChunks(nuid: string): Promise<void> {
-    if (!this.mayPurge) return;
+  /** False: they may still be there. */
+  private async purgeChunks(nuid: string): Promise<boolean> {
+    if (!this.mayPurge) return false;
     try {
       await this.bus.jsm.streams.purge(this.streamName, { filter: chunkSubject(this.bucket, nuid) });
+      return true;
     } catch {
-      // Best effort: unreferenced chunks waste space, but nobody can read them.
+      return false; // Unreferenced chunks waste space, but nobody can read them. Those that were noted are purged later.
     }
   }
 

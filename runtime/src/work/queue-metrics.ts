@@ -1,9 +1,8 @@
-import { journalStream, topologyOf } from "@antiphon/contracts";
+import { journalStream } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import type { Meter } from "../service/meter.ts";
+import { consumerCounts, countDeadLetters } from "./consumer-counts.ts";
 import { countOpenRuns } from "./open-runs.ts";
-
-const LETTERS = "ANT_DLQ";
 
 /**
  * The queues and the journal as the server counts them. Several processes may read the same numbers, so one role does it
@@ -11,27 +10,15 @@ const LETTERS = "ANT_DLQ";
  */
 export function measureQueues(meter: Meter, bus: Bus): void {
   const read: Meter["read"] = (name, readings) => meter.read(name, () => (bus.connected ? readings() : []));
-  const consumers = async () => {
-    const infos = await Promise.all(
-      topologyOf(bus.partitions).consumers.map(({ stream, name }) => bus.jsm.consumers.info(stream, name)),
-    );
-    return infos.filter(({ name }) => !name.startsWith("tally-"));
-  };
-  const byConsumer = async (of: "num_pending" | "num_ack_pending" | "num_redelivered") => {
-    const sums = new Map<string, number>();
-    for (const info of await consumers()) sums.set(info.name, (sums.get(info.name) ?? 0) + info[of]);
-    return [...sums].map(([consumer, value]) => ({ labels: { consumer }, value }));
-  };
-  read("antiphon_consumer_pending_messages", () => byConsumer("num_pending"));
-  read("antiphon_consumer_unacknowledged_messages", () => byConsumer("num_ack_pending"));
-  read("antiphon_consumer_redelivered_messages", () => byConsumer("num_redelivered"));
+  const byConsumer = async (of: "waiting" | "inFlight" | "redelivered") =>
+    (await consumerCounts(bus)).map((counts) => ({ labels: { consumer: counts.name }, value: counts[of] }));
+  read("antiphon_consumer_pending_messages", () => byConsumer("waiting"));
+  read("antiphon_consumer_unacknowledged_messages", () => byConsumer("inFlight"));
+  read("antiphon_consumer_redelivered_messages", () => byConsumer("redelivered"));
 
   const one = (value: number) => [{ labels: {}, value }];
   read("antiphon_open_runs", async () => one(await countOpenRuns(bus)));
-  read("antiphon_dead_letters", async () => {
-    const { state } = await bus.jsm.streams.info(LETTERS);
-    return one(state.messages);
-  });
+  read("antiphon_dead_letters", async () => one(await countDeadLetters(bus)));
   const journal = async (of: "bytes" | "messages") => {
     const names = Array.from({ length: bus.partitions }, (_, partition) => journalStream(partition));
     const infos = await Promise.all(names.map((name) => bus.jsm.streams.info(name)));

@@ -108,6 +108,8 @@ export interface AgentContext {
   readonly previousDiff: string | null;
   /** The attempt starts from that diff. */
   readonly isApplied: boolean;
+  /** The change that a skill judges; null: the task is no skill. */
+  readonly judged: string | null;
   readonly trees: BaseTrees;
   readonly recordings: Recordings;
 }

@@ -79,6 +79,8 @@ export interface RepositoryPort {
   exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null>;
   /** The named files of a commit as UTF-8; missing ones, those that are no text and large ones are left out. */
   texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The change from one commit to another as a git patch. */
+  diff(repo: RepoRef, from: string, to: string): Promise<Buffer>;
   /** The fastest obvious check of a tree; empty when there is none. */
   discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Other commands that look like tests; none if the repository declares its checks. */
@@ -193,6 +195,8 @@ export interface VerdictEvidencePort {
   patch(ref: BlobRef): Promise<Buffer>;
   /** The bytes of a file that the task had to deliver. */
   artifact(ref: BlobRef): Promise<Buffer>;
+  /** Stores bytes under their digest. */
+  keep(bytes: Buffer): Promise<BlobRef>;
 }
 
 /** Dead letters of tasks that were given up. */

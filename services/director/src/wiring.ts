@@ -27,6 +27,7 @@ import {
   openJournalAudit,
   openKv,
   openRunArchive,
+  removeUnfinishedUntil,
   openRunRestore,
   openSigningKey,
   openTimers,
@@ -42,6 +43,7 @@ import {
   silentMeter,
   systemClock,
   tell,
+  uniqueId,
   type Bus,
   type Consumption,
   type Journal,
@@ -243,7 +245,7 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   const restores = openRunRestore(bus, journal);
-  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, log });
+  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, admission, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
@@ -265,11 +267,15 @@ export function directOver(
     config.archive,
     stop.signal,
   );
+  const unfinished = removeUnfinishedUntil(
+    { bus, bucket: BUCKETS.repos, clock: systemClock, log },
+    stop.signal,
+  );
   return {
     async drain() {
       stop.abort();
       try {
-        await allDone([sweeps, archiving, ...going, work.drain()]);
+        await allDone([sweeps, archiving, unfinished, ...going, work.drain()]);
       } finally {
         await bases.close();
         await projector.drain(); // Last, so that all their work is projected even if one of them failed.
@@ -305,10 +311,14 @@ function answerQuestions(
     rebuilder: Rebuilder;
     restores: RunRestore;
     runs: RunCache;
+    admission: AdmissionQueue;
     log: Logger;
   },
 ): void {
-  const { repository, rebuilder, restores, runs, log } = parts;
+  const { repository, rebuilder, restores, runs, admission, log } = parts;
+  // A queue group of its own: each Director answers for the attempts that it holds back.
+  const held = async () => ({ held: admission.held() });
+  serveRpc(bus, subjects.directorAdmission, `director-${uniqueId()}`, held, { log });
   const inspect = (request: RepoInspectRequest) => repository.inspect(request);
   const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
   serveRpc(bus, subjects.repoInspect, "director", inspect, { log });

@@ -19,6 +19,7 @@ describe("the gateway's settings", () => {
       devcontainer: "fallback",
       adapters: { build: false },
       page: null,
+      packFolders: [],
       sessionKey: null,
     });
   });

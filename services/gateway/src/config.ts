@@ -41,6 +41,8 @@ export interface GatewayConfig {
   readonly devcontainer: "fallback" | "require";
   /** ANTIPHON_BUILD_ADAPTER: how commands of sessions are carried out (sessions/adapter-settings.ts). */
   readonly adapters: SessionAdapters;
+  /** ANTIPHON_AGENT_PACKS: folders with the agent packs that the page lists, separated by colons. Default: none. */
+  readonly packFolders: readonly string[];
   /** ANTIPHON_PAGE: the folder of a built page. Default: the one of the build that the gateway runs from. */
   readonly page: string | null;
 }
@@ -85,6 +87,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     openRuns,
     devcontainer,
     adapters: adaptersOf(env),
+    packFolders: packFoldersOf(env.ANTIPHON_AGENT_PACKS),
     page,
   };
 }
@@ -140,6 +143,14 @@ function devcontainerOf(text: string | undefined): GatewayConfig["devcontainer"]
   if (text === "require") return text;
   const detail = `ANTIPHON_DEVCONTAINER=${JSON.stringify(text)} is neither fallback nor require`;
   throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DEVCONTAINER" } });
+}
+
+function packFoldersOf(text: string | undefined): string[] {
+  const folders = (text ?? "").split(":").filter((folder) => folder !== "");
+  const stray = folders.find((folder) => !folder.startsWith("/"));
+  if (stray === undefined) return folders;
+  const detail = `ANTIPHON_AGENT_PACKS names ${JSON.stringify(stray)}, which is not an absolute path`;
+  throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_AGENT_PACKS" } });
 }
 
 function openRunsOf(text: string | undefined): number {

@@ -28,6 +28,8 @@ import { journalController } from "./journal/journal-controller.ts";
 import type { JournalController } from "./journal/journal-controller.ts";
 import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
 import type { IntentIntake } from "./intents/intent-intake.ts";
+import { operationsController } from "./operations/operations-controller.ts";
+import type { Operations } from "./operations/operations-controller.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
 import { simulatePolicy, type SimulatedRun } from "./policy/policy-simulation.ts";
 import { approvalGuard } from "./policy/approval-guard.ts";
@@ -67,6 +69,7 @@ export interface Gateway {
   rebuild(runId: string): Promise<RebuiltRun>;
   readonly sessions: CommandSessions;
   readonly policy: PolicyController;
+  readonly operations: Operations;
   /** Which runs on record a policy would refuse. */
   simulate(body: unknown): Promise<{ runs: SimulatedRun[] }>;
   record(body: unknown): Promise<{ replayKey: string }>;
@@ -76,6 +79,8 @@ export interface GatewayOptions extends IntakeOptions {
   /** The work of a session ended early. Default: it is not told. */
   readonly onFault?: (error: AntiphonError, sessionId: string) => void;
   readonly adapters?: SessionAdapters;
+  /** Folders with agent packs. Default: none. */
+  readonly packFolders?: readonly string[];
   /** The clock of command sessions. */
   readonly now?: () => number;
 }
@@ -118,6 +123,7 @@ export function openGateway(
     deadLetters: deadLetterController(backend, guard),
     journal: journalController(backend),
     policy: new PolicyController(backend, guard),
+    operations: operationsController(backend, options.packFolders ?? []),
     simulate: (body) => simulatePolicy(guard, facts, body),
     records,
     facts,

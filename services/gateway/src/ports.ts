@@ -4,6 +4,7 @@ import type {
   BlobRef,
   DirectorKey,
   EvidenceManifest,
+  HeldAttempts,
   ImagesReply,
   ImagesRequest,
   ModelsReply,
@@ -24,6 +25,7 @@ import type {
 } from "@antiphon/contracts";
 import type {
   AppendResult,
+  ConsumerCounts,
   JournalAudit,
   KeptLetter,
   RestoredRun,
@@ -117,5 +119,8 @@ export interface Backend {
   deadLetters(after: number, limit: number): Promise<{ letters: KeptLetter[]; more: number }>;
   deadLetter(id: string): Promise<KeptLetter | null>;
   removeDeadLetter(letter: KeptLetter): Promise<void>;
+  queueCounts(): Promise<{ consumers: ConsumerCounts[]; openRuns: number; deadLetters: number }>;
+  /** What each Director that answers holds back. */
+  admissions(): Promise<HeldAttempts[][]>;
   rollCall(expect: number): Promise<PresentService[]>;
 }

@@ -45,6 +45,7 @@ export async function start(
     inspect,
     traces: new RunTraces(bus.tracer),
     adapters: config.adapters,
+    packFolders: config.packFolders,
     onFault: ({ code, detail }: AntiphonError, sessionId: string) =>
       log.warn({ sessionId, code, detail }, "a session's commands wait"),
   };

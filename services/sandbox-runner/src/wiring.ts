@@ -15,6 +15,7 @@ import {
   systemClock,
   openSigningKey,
   pinRunnerKey,
+  removeUnfinishedUntil,
   serveRpc,
   silentMeter,
   signOutcome,
@@ -183,9 +184,10 @@ interface Parts {
   readonly meter: Meter;
 }
 
-/** Removes environments that nobody needs any more, until the signal aborts. */
-function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Promise<void> {
-  return removeSurplusUntil(
+/** Removes environments that nobody needs any more, and what was stored of them by halves, until the signal aborts. */
+async function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Promise<void> {
+  const unfinished = removeUnfinishedUntil({ bus, bucket: BUCKETS.layers, clock: systemClock, log }, signal);
+  const surplus = removeSurplusUntil(
     {
       records: openKv(bus, BUCKETS.environments),
       layers: openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
@@ -196,6 +198,7 @@ function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Promise<v
     },
     signal,
   );
+  await allDone([unfinished, surplus]);
 }
 
 /** What jobs and sessions reach of the runner. */

@@ -59,6 +59,7 @@ async function openWorld(): Promise<World> {
     devcontainer: "require" as const,
     adapters: NO_ADAPTERS,
     page: null,
+    packFolders: [],
   };
   const startGateway = (): Promise<RunningService> =>
     startService(

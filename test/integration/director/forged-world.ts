@@ -94,6 +94,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       devcontainer: "require" as const,
       adapters: NO_ADAPTERS,
       page: null,
+      packFolders: [],
       sessionKey: null,
     };
     const role = await startGateway(context, settings);

@@ -81,6 +81,7 @@ export async function openWorld(
           devcontainer: "require" as const,
           adapters: NO_ADAPTERS,
           page: null,
+          packFolders: [],
           sessionKey: null,
           ...over,
         };

@@ -24,6 +24,7 @@ describe("a repository a run can start from", () => {
       files: 2,
       image: null,
       verifyGit: false,
+      gates: [],
       absent: [],
       needs: { programs: [], because: [] },
       bare: false,

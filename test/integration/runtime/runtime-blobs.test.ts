@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Blobs, Bus } from "../../../runtime/src/index.ts";
-import { openBlobs, openKv, provision } from "../../../runtime/src/index.ts";
+import { openBlobs, openKv, provision, UploadNotes } from "../../../runtime/src/index.ts";
 import { chunkSubject, metaSubject, parseMeta } from "../../../runtime/src/stores/object-layout.ts";
 import type { NatsServer } from "../../support/nats.ts";
 import { eventually, startNats } from "../../support/nats.ts";
@@ -105,6 +105,51 @@ describe("blobs on a real server", () => {
     const objects = Object.keys(metas.state.subjects ?? {}).length;
     // Every chunk subject belongs to an object, so there is no orphan.
     expect(Object.keys(info.state.subjects ?? {}).length).toBeLessThanOrEqual(objects);
+  });
+
+  it("the chunks of a writer that was killed are found by its note and purged, those of a finished one are not", async () => {
+    const trusted = openBlobs(bus, bucket, { mayPurge: true });
+    const notes = new UploadNotes(bus, bucket);
+    const subjectsOf = async (kind: "C" | "M"): Promise<string[]> => {
+      const info = await bus.jsm.streams.info(stream, { subjects_filter: `$O.${bucket}.${kind}.*` });
+      return Object.keys(info.state.subjects ?? {}).sort();
+    };
+    const before = { chunks: await subjectsOf("C"), metas: await subjectsOf("M") };
+    let seen = 0;
+    const name = "streamed by a trusted writer";
+    await trusted.putStream(name, async function* () {
+      yield Buffer.alloc(200_000, 1);
+      seen = (await subjectsOf("M")).length;
+      yield Buffer.alloc(200_000, 2);
+    });
+    expect(seen).toBe(before.metas.length + 1);
+    expect(await subjectsOf("M")).toEqual([...before.metas, metaSubject(bucket, name)].sort());
+
+    const signal = new AbortController().signal;
+    const { nuid } = await metaOf(name);
+    await notes.add(name, nuid, signal); // As a writer does that is killed after its last step but one.
+    await notes.add("killed", "KILLED", signal);
+    await bus.js.publish(chunkSubject(bucket, "KILLED"), Buffer.alloc(1000));
+    expect(await trusted.has(`uploading-${nuid}`)).toBe(false);
+    expect(await notes.removeUnfinished(new Date(Date.now() - 60_000))).toBe(0); // They may still be at work.
+    expect(await subjectsOf("C")).toContain(chunkSubject(bucket, "KILLED"));
+    expect(await notes.removeUnfinished(new Date(Date.now() + 60_000))).toBe(1);
+    expect(await subjectsOf("C")).toEqual([...before.chunks, chunkSubject(bucket, nuid)].sort());
+    expect((await trusted.get(name)).length).toBe(400_000);
+    expect(await subjectsOf("M")).toEqual([...before.metas, metaSubject(bucket, name)].sort());
+    await trusted.remove(name);
+  });
+
+  it("a streamed upload whose source fails leaves neither chunks nor a note", async () => {
+    const trusted = openBlobs(bus, bucket, { mayPurge: true });
+    const messages = async (): Promise<number> => (await bus.jsm.streams.info(stream)).state.messages;
+    const before = await messages();
+    const failing = trusted.putStream("failing", async function* () {
+      yield await Promise.resolve(Buffer.alloc(200_000, 1));
+      throw new RangeError("the disk is gone");
+    });
+    await expect(failing).rejects.toThrow(RangeError);
+    expect(await messages()).toBe(before);
   });
 
   it("runtime/J9: a missing chunk is ANT_BLOB_CORRUPT or ANT_BLOB_MISSING at once, not a hang", async () => {

@@ -139,6 +139,10 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => []);
   }
 
+  diff(_repo: RepoRef, from: string, to: string): Promise<Buffer> {
+    return this.ask(() => Buffer.from(`${this.git.need(from).tree}..${this.git.need(to).tree}`));
+  }
+
   discoverChecks(): Promise<string[]> {
     return this.ask(() => ["npm test"]);
   }

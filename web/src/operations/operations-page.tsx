@@ -1,4 +1,4 @@
-/** For whoever is on call: which services answer, which messages could not be worked off, and requeueing them. */
+/** For whoever is on call: which services answer, what waits in the queues, which agents there are, which messages could not be worked off, and requeueing them. */
 import { useState, type ReactElement } from "react";
 import { post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
@@ -6,12 +6,15 @@ import { harmless } from "../screen/harmless.ts";
 import { Notice } from "../screen/notice.tsx";
 import { usePolled } from "../screen/polled.ts";
 import { routeOf } from "../screen/route.ts";
+import { AgentList } from "./agent-list.tsx";
+import { QueueList } from "./queue-list.tsx";
 
 export function OperationsPage(): ReactElement {
   const services = usePolled("/services", { expect: 6 }, 10_000);
   const letters = usePolled("/dead-letters", {}, 5_000);
   return (
     <>
+      <h1>Operations</h1>
       <section className="card" aria-label="Services">
         <h2>Services that answer</h2>
         {services.refusal !== null && <Notice refusal={services.refusal} />}
@@ -23,6 +26,10 @@ export function OperationsPage(): ReactElement {
           ))}
         </ul>
       </section>
+      <QueueList />
+      <AgentList
+        associates={services.data?.services.filter(({ name }) => name === "associate").length ?? null}
+      />
       <section className="card" aria-label="Sessions">
         <h2>Sessions</h2>
         <SessionList />

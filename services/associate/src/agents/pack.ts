@@ -10,8 +10,8 @@ import { promptOf } from "./prompt.ts";
 
 export function packAgent(spec: AgentOf<"pack">): Agent {
   return {
-    prepare({ dispatch, epoch, previousDiff, isApplied }) {
-      const prompt = promptOf(dispatch, epoch, previousDiff, isApplied);
+    prepare({ dispatch, epoch, ...diffs }) {
+      const prompt = promptOf(dispatch, epoch, diffs);
       const argv = spec.prompt === "argument" ? [...spec.argv, prompt] : spec.argv;
       return Promise.resolve({
         kind: "work",

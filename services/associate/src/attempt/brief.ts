@@ -1,7 +1,7 @@
 /**
  * The brief for an agent in the sandbox: the task, the feedback on earlier attempts, the last one's diff, and answers.
  *
- * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diff is dropped first, then the
+ * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diffs are dropped first, then the
  * oldest feedback; the task itself is never cut.
  */
 import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
@@ -26,6 +26,8 @@ export interface Brief {
   readonly previous_diff?: string;
   /** The files have that change already; absent: they are the original ones. */
   readonly continues?: true;
+  /** The change to judge, which the files have; absent: none, or too long. */
+  readonly change?: string;
 }
 
 export interface BriefBounds {
@@ -33,6 +35,8 @@ export interface BriefBounds {
   readonly previousDiff: string | null;
   /** Default: false. */
   readonly isApplied?: boolean;
+  /** The change that a skill judges. Default: none. */
+  readonly judged?: string | null;
 }
 
 /** Of the output of a check, first if all fits, then if it does not. */
@@ -60,9 +64,13 @@ function feedbackOf(dispatch: DispatchBody, tailChars: number): BriefFeedback[] 
 export function briefJson(
   dispatch: DispatchBody,
   epoch: number,
-  { maxChars, previousDiff, isApplied = false }: BriefBounds,
+  { maxChars, previousDiff, isApplied = false, judged = null }: BriefBounds,
 ): string {
-  const render = (feedback: readonly BriefFeedback[], diff: string | null = null): string => {
+  const render = (
+    feedback: readonly BriefFeedback[],
+    diff: string | null = null,
+    change: string | null = null,
+  ): string => {
     const brief: Brief = {
       goal: dispatch.intent.goal,
       epoch,
@@ -72,10 +80,11 @@ export function briefJson(
       ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
       ...(diff === null ? {} : { previous_diff: diff }),
       ...(isApplied ? { continues: true } : {}),
+      ...(change === null ? {} : { change }),
     };
     return JSON.stringify(brief);
   };
-  const whole = render(feedbackOf(dispatch, SECTION_CHARS), previousDiff);
+  const whole = render(feedbackOf(dispatch, SECTION_CHARS), previousDiff, judged);
   if (whole.length <= maxChars) return whole;
   let feedback = feedbackOf(dispatch, SECTION_CHARS);
   let json = render(feedback);

@@ -22,6 +22,7 @@ import { isOwnFault } from "./fault.ts";
 import { withSections } from "./feedback.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
+import { DIFF_FILE } from "../evidence/bundle.ts";
 import { reported } from "../evidence/proposal.ts";
 import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
@@ -105,7 +106,8 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const told = await withSections(order, ports);
     const before = dispatch.continue_change === true ? await continued(dispatch, previousDiff, ports) : null;
     const isApplied = before !== null;
-    const context = { dispatch: told, epoch, previousDiff, isApplied, trees, recordings };
+    const judged = await judgedIn(dispatch, ports);
+    const context = { dispatch: told, epoch, previousDiff, isApplied, judged, trees, recordings };
     const prepared = await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
@@ -113,6 +115,7 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
       maxChars: briefRoom(prepared.steps.length),
       previousDiff,
       isApplied,
+      judged,
     });
     const change = merged(before ?? NO_CHANGE, prepared.change);
     return await inSandbox({ ...order, brief }, ports, { ...prepared, change }, deadlineMs, stops);
@@ -121,6 +124,11 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
     return { ...nothing, ending: { kind: "stopped", code, message: detail } };
   }
+}
+
+/** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */
+async function judgedIn({ gate }: DispatchBody, { evidence }: AttemptPorts): Promise<string | null> {
+  return gate === undefined ? null : evidence.text({ path: DIFF_FILE, blob: gate.diff });
 }
 
 /** Attempts that were lost, or only asked, have no change; the newest that is not older than this is told. */

@@ -8,10 +8,10 @@
  * Attempts are admitted while fewer lie ready than limits.dispatchAhead, or than are being worked on if these are more;
  * so an attempt that skips the queue waits behind no more than that per Director.
  */
-import { limits } from "@antiphon/contracts";
+import { limits, type HeldAttempts } from "@antiphon/contracts";
 import type { Backlog } from "@antiphon/runtime";
 import type { RunState } from "@antiphon/run";
-import { nextTurn, noTurns, queue, type Turns } from "./turns.ts";
+import { heldIn, nextTurn, noTurns, queue, type Turns } from "./turns.ts";
 
 export interface AdmissionQueueParts {
   backlog(): Promise<Backlog>;
@@ -41,6 +41,10 @@ export class AdmissionQueue {
     this.#turns = queue(this.#turns, { key: `${runId}\n${key}`, tenant, batch: priority === "batch" });
     this.#parts.onWaiting();
     return false;
+  }
+
+  held(): HeldAttempts[] {
+    return heldIn(this.#turns);
   }
 
   /** Admits attempts in turn as far as there is room. "more": others still wait. */

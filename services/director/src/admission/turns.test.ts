@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextTurn, noTurns, queue, type Turns, type Waiting } from "./turns.ts";
+import { heldIn, nextTurn, noTurns, queue, type Turns, type Waiting } from "./turns.ts";
 
 const items = fc
   .array(fc.record({ tenant: fc.constantFrom("a", "b", "c", "d"), batch: fc.boolean() }), { maxLength: 60 })
@@ -17,6 +17,19 @@ function order(list: readonly Waiting[]): Waiting[] {
 }
 
 describe("turns", () => {
+  test("tell how many attempts wait, for each tenant and priority", () => {
+    const list = [
+      { key: "1", tenant: "a", batch: true },
+      { key: "2", tenant: "a", batch: true },
+      { key: "3", tenant: "a", batch: false },
+    ];
+    expect(heldIn(list.reduce(queue, noTurns))).toEqual([
+      { tenant: "a", priority: "batch", attempts: 2 },
+      { tenant: "a", priority: "interactive", attempts: 1 },
+    ]);
+    expect(heldIn(noTurns)).toEqual([]);
+  });
+
   test("director/D9: each held attempt has exactly one turn, even if it is queued twice", () => {
     fc.assert(
       fc.property(items, (list) => {

@@ -5,6 +5,8 @@
  *   director/D9 Because tenants take turns, a batch has one turn in eight while one waits, and one attempt is admitted
  *     every limits.dispatchTurnMs even without room, each held attempt is admitted once and none waits for ever.
  */
+import type { HeldAttempts } from "@antiphon/contracts";
+
 export interface Waiting {
   readonly key: string;
   readonly tenant: string;
@@ -28,6 +30,17 @@ export const noTurns: Turns = { waiting: [], last: { interactive: "", batch: "" 
 export function queue(turns: Turns, item: Waiting): Turns {
   if (turns.waiting.some(({ key }) => key === item.key)) return turns; // director/D9
   return { ...turns, waiting: [...turns.waiting, item] };
+}
+
+/** How many attempts wait, for each tenant and priority. */
+export function heldIn({ waiting }: Turns): HeldAttempts[] {
+  const held = new Map<string, HeldAttempts>();
+  for (const { tenant, batch } of waiting) {
+    const priority = batch ? "batch" : "interactive";
+    const key = `${priority} ${tenant}`;
+    held.set(key, { tenant, priority, attempts: (held.get(key)?.attempts ?? 0) + 1 });
+  }
+  return [...held.values()];
 }
 
 /** Null when no attempt waits. */

@@ -12,6 +12,7 @@ import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
+import { GATE_HISTORY, gateStart } from "./gate-dispatch.ts";
 import { startableChecks } from "./paid-attempt.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
@@ -34,24 +35,31 @@ export async function dispatch(
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;
   const checks = await checksOf(effect.task, base, repository);
-  const commits = runsPrograms(agent) ? (options.history ?? DEFAULT_HISTORY) : 0;
-  const exporting = repository.exportBase(base.repo, run.head);
+  const start =
+    planned.gate === undefined ? null : await gateStart(run, planned.gate, { repository, evidence });
+  const tip = start?.commit ?? run.head;
+  const asked = start === null ? (options.history ?? DEFAULT_HISTORY) : GATE_HISTORY;
+  const commits = runsPrograms(agent) ? asked : 0;
+  const exporting = repository.exportBase(base.repo, tip);
   const preparing = exporting.then((tree) => {
     if (environments === undefined) return null;
     const order = { ...effect, agent };
     return dispatchEnvironment(run, order, tree, { environments, evidence }, signal);
   });
-  const ahead = bases && baseAhead(run, effect, checks, { repository, bases, prepared: preparing });
+  const ahead =
+    bases && start === null
+      ? baseAhead(run, effect, checks, { repository, bases, prepared: preparing })
+      : undefined;
   const [tree, environment, history] = await Promise.all([
     exporting,
     preparing,
-    commits === 0 ? undefined : repository.exportHistory(base, run.head, commits),
+    commits === 0 ? undefined : repository.exportHistory(base, tip, commits),
   ]);
   if (ahead !== undefined) await startableChecks(run, effect, ahead, evidence, signal);
   return {
     task: {
       ...planned.task,
-      base_ref: run.head,
+      base_ref: tip,
       verify_profile: { ...verify_profile, commands: [...checks.commands] },
     },
     agent,
@@ -69,6 +77,7 @@ export async function dispatch(
     ...(options.record_calls === undefined ? {} : { record_calls: options.record_calls }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),
+    ...(start === null ? {} : { gate: start.order }),
   };
 }
 

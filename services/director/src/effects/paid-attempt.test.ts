@@ -39,6 +39,7 @@ function attempt(agent: AgentSpec, options: Partial<RunOptions> = {}, epoch = 1)
     },
     patch: () => Promise.reject(new Error("there is none")),
     artifact: () => Promise.reject(new Error("there is none")),
+    keep: () => Promise.reject(new Error("nothing is kept")),
   };
   const hold = (base: Promise<RoomOutcome | null>, signal = new AbortController().signal) =>
     startableChecks(context, { ...effect, epoch }, base, evidence, signal);

@@ -12,6 +12,7 @@ import {
   discoverCheck,
   inspectRepo,
   otherChecks,
+  treeDiff,
   type Chance,
   type CommitFiles,
   type CommitSigner,
@@ -88,6 +89,10 @@ export class Repositories implements RepositoryPort {
     return files.readAll(paths.filter((path) => files.id(path) !== null && !files.links.has(path)));
   }
 
+  async diff(repo: RepoRef, from: string, to: string): Promise<Buffer> {
+    return treeDiff(await this.#served.open(repo, [from, to]), from, to);
+  }
+
   async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
     const files = await this.listing(repo, commit);
     const check = await discoverCheck(files.paths, (path) => files.read(path));
@@ -133,13 +138,14 @@ export class Repositories implements RepositoryPort {
 }
 
 function shown(inspection: RepoInspection): Omit<Inspected, "base" | "home"> {
-  const { branch, dirty, files, image, landOn, verifyGit, services, absent, needs } = inspection;
+  const { branch, dirty, files, image, landOn, verifyGit, services, gates, absent, needs } = inspection;
   const { programs, because } = needs;
   return {
     ...{ ok: true, branch, dirty, files, image },
     ...(landOn === null ? {} : { land_ref: landOn.moves }),
     ...(verifyGit ? { verify_git: true } : {}),
     ...(services.length === 0 ? {} : { services }),
+    ...(gates.length === 0 ? {} : { gates }),
     ...(absent.length === 0 ? {} : { absent }),
     ...(programs.length === 0 ? {} : { needs: [...programs], needs_because: [...because] }),
   };

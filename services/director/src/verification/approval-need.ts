@@ -3,7 +3,7 @@
  * `approvals` are in its intent record; this is what is known only about a finished change: its files, its size, its proof.
  */
 import type { ApprovalNeed, Approvals, PolicyBounds, Proves } from "@antiphon/contracts";
-import type { Gate, RiskClass } from "@antiphon/contracts";
+import type { Gate, PlannedTask, RiskClass } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git";
 import { folded, touchedPaths, type Touched } from "./policy-bounds.ts";
 import { isWeaker } from "./judge.ts";
@@ -32,8 +32,8 @@ export function approvalNeed(
   }
   for (const gate of gates) {
     const why = touchOf(change, gate);
-    if (why !== null)
-      asks.push({ needed: gate.needed ?? 1, reason: `${why} (${policy}, gate ${gate.name})` });
+    const needed = gate.needed ?? (gate.skill === undefined ? 1 : 0);
+    if (why !== null && needed > 0) asks.push({ needed, reason: `${why} (${policy}, gate ${gate.name})` });
   }
   if (asks.length === 0) return null;
   const reasons = [...new Set(asks.map(({ reason }) => reason))].slice(0, 64);
@@ -63,9 +63,25 @@ function outsideOf(
 /** Which file of the change is behind a gate; null: none. */
 function touchOf({ files }: PassedChange, { paths }: Gate): string | null {
   if (paths === undefined) return "every change needs people";
+  const path = touchedBelow(files, paths);
+  return path === null ? null : `${shown(path)} changes`;
+}
+
+function touchedBelow(files: readonly Touched[], paths: readonly string[]): string | null {
   const behind = pathMatcher(paths.map(folded));
-  const path = files.flatMap(touchedPaths).find((one) => behind.matches(folded(one)));
-  return path === undefined ? null : `${shown(path)} changes`;
+  return files.flatMap(touchedPaths).find((one) => behind.matches(folded(one))) ?? null;
+}
+
+/** The tasks of the skills that judge the change, in the order of the plan. */
+export function gatesNeeded(
+  files: readonly Touched[],
+  taskId: string,
+  tasks: readonly { readonly planned: PlannedTask }[],
+): string[] {
+  return tasks.flatMap(({ planned: { task, gate } }) => {
+    if (gate?.of !== taskId) return [];
+    return gate.paths === undefined || touchedBelow(files, gate.paths) !== null ? [task.task_id] : [];
+  });
 }
 
 function shown(path: string): string {

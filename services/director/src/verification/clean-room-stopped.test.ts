@@ -61,6 +61,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       commit: none,
       discoverChecks: none,
       otherChecks: none,
+      diff: none,
       exportHistory: none,
       openedFiles: () => Promise.resolve([]),
       follow: () => Promise.resolve(null),
@@ -82,7 +83,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
         }),
     },
     room: new CleanRoom({ run: (_job, { signal }) => sandbox(signal) }, new MemoryBlobs()),
-    evidence: { store: none, artifact: none, patch: () => Promise.resolve(PATCH) },
+    evidence: { store: none, artifact: none, keep: none, patch: () => Promise.resolve(PATCH) },
     letters: { bury: none },
   });
   const over = directorOver(journal, perform);

@@ -11,6 +11,7 @@ import {
   briefSentence,
   ENTRIES_FILE,
   deliverableOf,
+  FINDINGS_FILE,
   layout,
   PLAN_FILE,
   planDocuments,
@@ -25,6 +26,7 @@ import {
   type DocumentProblem,
   type Brief,
   type Findings,
+  type Review,
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { RepositoryPort, TextFile, VerdictEvidencePort } from "../ports.ts";
@@ -53,12 +55,9 @@ export async function deliveryOf(
   const text = (await evidence.artifact(found.blob)).toString("utf8");
   if (due.kind === "plan") return planDelivery(text, code);
   if (due.kind === "brief") return briefDelivery(run, taskId, text, repository);
-  const check = validateDocument(text, { filename: due.file, schema: "Findings" });
-  if (!check.ok) return { kind: "refused", code, message: faultIn(due.file, check.errors) };
   const { base, intent } = intentOf(run);
-  const { findings } = check.value as Findings;
-  const paths = [...new Set(findings.map(({ file }) => file))];
-  const review = reviewOf(findings, await repository.texts(base.repo, run.head, paths)); // director/D4
+  const review = await readReview(text, (paths) => repository.texts(base.repo, run.head, paths));
+  if (typeof review === "string") return { kind: "refused", code, message: review };
   const about = { runId: run.runId, taskId, goal: intent.goal, commit: run.head };
   const folder = layout.skillResults(run.runId);
   return {
@@ -69,6 +68,17 @@ export async function deliveryOf(
       { path: `${folder}/reviewer.md`, text: reviewMarkdown(review, intent.goal) },
     ],
   };
+}
+
+/** A review of the files that `texts` reads; a text: why there is none. */
+export async function readReview(
+  text: string,
+  texts: (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>,
+): Promise<Review | string> {
+  const check = validateDocument(text, { filename: FINDINGS_FILE, schema: "Findings" });
+  if (!check.ok) return faultIn(FINDINGS_FILE, check.errors);
+  const { findings } = check.value as Findings;
+  return reviewOf(findings, await texts([...new Set(findings.map(({ file }) => file))])); // director/D4
 }
 
 function planDelivery(text: string, code: string): Delivery {
@@ -117,14 +127,15 @@ async function briefDelivery(
   };
 }
 
-function faultIn(file: string, [first]: readonly DocumentProblem[]): string {
+export function faultIn(file: string, [first]: readonly DocumentProblem[]): string {
   return first === undefined ? `${file} is not valid` : planProblemText(file, first);
 }
 
-const CODES = {
+export const CODES = {
   plan: "ANT_PLAN_INVALID",
   findings: "ANT_REVIEW_INVALID",
   brief: "ANT_BRIEF_INVALID",
+  qa: "ANT_QA_INVALID",
 } as const;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -7,7 +7,10 @@ export function demandOf(run: RunState, task: TaskState): Demand {
   const { options, policy } = intentOf(run);
   const edits = task.planned.task.kind === "edit_repo";
   // The checks of a DEBUG run of one task stand for the fix, so they have to fail without it.
-  const isFix = edits && run.routed?.workflow === "DEBUG" && run.tasks.length === 1;
+  const isFix =
+    edits &&
+    run.routed?.workflow === "DEBUG" &&
+    run.tasks.filter(({ planned }) => planned.gate === undefined).length === 1;
   // A check that decides a criterion of a plan has to depend on the change at all.
   const decides = edits && task.planned.criteria !== undefined;
   return {

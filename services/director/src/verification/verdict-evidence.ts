@@ -37,6 +37,10 @@ export class VerdictEvidence implements VerdictEvidencePort {
     return this.#files.get(ref);
   }
 
+  async keep(bytes: Buffer): Promise<BlobRef> {
+    return this.#files.put(null, bytes);
+  }
+
   async #textFiles(files: readonly TextFile[]): Promise<File[]> {
     return Promise.all(
       files.map(async ({ path, text }) => ({

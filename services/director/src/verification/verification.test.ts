@@ -55,6 +55,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       tip: none,
       discoverChecks: none,
       otherChecks: none,
+      diff: none,
       exportHistory: none,
       openedFiles: () => Promise.resolve([]),
       follow: () => Promise.resolve(null),
@@ -81,6 +82,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       store: () => Promise.resolve({ key: "k", digest: digestOf(PATCH) }),
       patch: () => Promise.resolve(PATCH),
       artifact: none,
+      keep: none,
     },
   };
   return { ports, applied };

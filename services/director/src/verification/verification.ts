@@ -21,11 +21,12 @@ import type {
   VerdictEvidencePort,
 } from "../ports.ts";
 import { applied } from "./applying.ts";
-import { approvalNeed } from "./approval-need.ts";
+import { approvalNeed, gatesNeeded } from "./approval-need.ts";
 import type { BaseTrials } from "./base-trials.ts";
 import { checksOf } from "./checks-of.ts";
 import { commitMessage } from "./commit-message.ts";
 import { deliveryOf, type Delivery } from "./delivery.ts";
+import { gateVerdict } from "./gate-verdict.ts";
 import { demandOf } from "./demand.ts";
 import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { hasReport } from "./reports/test-report.ts";
@@ -50,6 +51,8 @@ export async function verify(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
+  if (effect.task.planned.gate !== undefined)
+    return gateVerdict(run, effect, effect.task.planned.gate, ports);
   const checks = await checksOf(effect.task, intentOf(run).base, ports.repository);
   const change = await applied(run, effect, checks, ports); // director/D4: head, patch and checks are all that counts
   if (change?.kind === "refused") return refused(run, effect, ports, change);
@@ -118,11 +121,13 @@ async function recorded(
           ...commitMessage(run.runId, task, phase),
         });
   const { proves } = judgement;
+  const gates = lands === null ? [] : gatesNeeded(lands.files, effect.taskId, run.tasks);
   const need =
     lands === null ? null : approvalNeed({ files: lands.files, proves }, policy, task.planned.approvals);
   const body = {
     ...judgement,
     ...(need === null ? {} : { approval: need }),
+    ...(gates.length === 0 ? {} : { gates }),
     checks: [...deciding(outcome.change.trials)],
     baseChecks: [...deciding(outcome.base?.trials ?? [])],
     trials: countOf(outcome),

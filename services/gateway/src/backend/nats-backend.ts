@@ -25,16 +25,15 @@ import {
   openJournalAudit,
   openRunOrder,
   openKv,
-  rollCall,
   tell,
 } from "@antiphon/runtime";
 import type { Bus, Logger } from "@antiphon/runtime";
-import { ROLES } from "@antiphon/contracts/roles";
 import { askForReplay } from "./attempt-replay.ts";
 import { askForCheck } from "./repo-check.ts";
 import { askForDeed } from "./session-deed.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
 import { within } from "../http/deadline.ts";
+import { operationsBackend } from "./operations-backend.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
@@ -45,7 +44,6 @@ const IMAGES_MS = 20_000; // Allowing an image starts a sandbox from it.
 const RESTORE_MS = 25_000; // A run of thousands of records takes a while; a repeated request continues it.
 const REBUILD_MS = 25_000; // The Director may have to wait for a landing.
 const CONTRACT_MS = 10_000; // The Director may have to read a pack.
-const ROLL_CALL_MS = 300;
 
 /** `confined`: repositories are accepted only below the directories that the deployment names. */
 export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
@@ -134,7 +132,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
-    rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
+    ...operationsBackend(bus, soon),
   };
 }
 

@@ -44,6 +44,7 @@ export function addRoutes(server: FastifyInstance, parts: RouteParts): void {
   addImages(server, parts.backend);
   addModels(server, parts.backend);
   addDeadLetters(server, parts.gateway);
+  addOperations(server, parts.gateway);
   addHealth(server, parts);
   addHooks(server, { ...parts, ...parts.hooks });
 }
@@ -290,6 +291,11 @@ function addDeadLetters(server: FastifyInstance, gateway: Gateway): void {
   server.post<Params<"id">>("/dead-letters/:id/requeue", async (request, reply) =>
     reply.code(202).send(await gateway.deadLetters.requeue(request.params.id, request.principal)),
   );
+}
+
+function addOperations(server: FastifyInstance, gateway: Gateway): void {
+  server.get("/queues", () => gateway.operations.queues());
+  server.get("/agents", () => gateway.operations.agents());
 }
 
 function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {

@@ -48,6 +48,8 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "GET /keys": ["read"],
   "GET /openapi.json": ["read"],
   "GET /services": ["read"],
+  "GET /queues": ["read"],
+  "GET /agents": ["read"],
   "GET /metrics": ["read"],
 };
 

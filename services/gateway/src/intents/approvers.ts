@@ -35,8 +35,9 @@ function demands(
   const byTasks = tasks.flatMap(({ approvals: asked }, i) =>
     asked === undefined ? [] : [{ path: `/inputs/tasks/${i}/approvals/needed`, needed: asked.needed }],
   );
-  const byPolicy = (policy?.gates ?? []).flatMap(({ name, paths, needed = 1 }) =>
-    paths === undefined ? [{ path: `gate ${name} of the policy`, needed }] : [],
+  const byPolicy = (policy?.gates ?? []).flatMap(
+    ({ name, paths, skill, needed = skill === undefined ? 1 : 0 }) =>
+      paths === undefined && needed > 0 ? [{ path: `gate ${name} of the policy`, needed }] : [],
   );
   return [...byRun, ...byTasks, ...byPolicy];
 }

@@ -1,6 +1,7 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
 import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
+import { checkGates, withRepositoryGates } from "./gate-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
 import { runOptionsOf } from "./run-options.ts";
@@ -80,6 +81,9 @@ export class RunAdmission {
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
+    const gates = withRepositoryGates(judged.options.gates, found.gates);
+    const demanded = gates === undefined ? judged.options : { ...judged.options, gates };
+    checkGates(demanded, judged.bounds, found.gates);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };
@@ -91,7 +95,7 @@ export class RunAdmission {
       ...(absent === undefined ? {} : { absent }),
     };
     return {
-      options: { ...judged.options, ...image, ...note, ...repository },
+      options: { ...demanded, ...image, ...note, ...repository },
       base: found.base,
       policy: judged.bounds,
     };

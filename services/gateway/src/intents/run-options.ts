@@ -46,6 +46,8 @@ export function runOptionsOf(intent: Intent): RunOptions {
   if (Array.isArray(inputs.tasks)) inputs.tasks.forEach(checkTaskAgent);
   if (Array.isArray(inputs.next_agents))
     inputs.next_agents.forEach((agent, i) => knownAgent(agent, `/inputs/next_agents/${i}`));
+  const judge = (inputs.gates as { agent?: unknown } | null | undefined)?.agent;
+  if (judge !== undefined) knownAgent(judge, "/inputs/gates/agent");
   const outcome = validate("RunOptions", candidate);
   if (!outcome.ok) {
     const [problem] = outcome.errors;
@@ -123,6 +125,7 @@ function knownAgent(agent: unknown, path: string): unknown {
 
 function checkPatches(options: RunOptions): void {
   checkPatch(options.agent, "/inputs/agent");
+  if (options.gates?.agent !== undefined) checkPatch(options.gates.agent, "/inputs/gates/agent");
   options.next_agents?.forEach((agent, i) => checkPatch(agent, `/inputs/next_agents/${i}`));
   options.tasks?.forEach(
     (task, i) => task.agent !== undefined && checkPatch(task.agent, `/inputs/tasks/${i}/agent`),

@@ -1,6 +1,8 @@
 /**
  * From an intent to a graph of tasks: the caller's own tasks, or one task that is the goal itself.
  *
+ * Behind them come the skills that judge their changes (gate-tasks.ts).
+ *
  * A graph with an unknown, doubled or circular dependency is not planned in part. The answer is a coded refusal that
  * names the tasks at fault, and the run ends with it.
  */
@@ -24,6 +26,7 @@ import type {
   TaskSpec,
   Workflow,
 } from "@antiphon/contracts";
+import { gateTasks } from "./gate-tasks.ts";
 import { inWriteOrder } from "./write-order.ts";
 import type { Wait } from "./write-order.ts";
 
@@ -67,10 +70,10 @@ export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const ordered = inWriteOrder(specs, ({ kind }) => (kind ?? KIND_OF[workflow]) === "edit_repo");
   const tasks = ordered.specs.map((spec) => planned(spec, intent, workflow));
   const [only] = tasks;
-  return {
-    ...ordered,
-    tasks: given.length === 0 && only !== undefined ? [delivering(only, dueOf(intent, workflow))] : tasks,
-  };
+  const work = given.length === 0 && only !== undefined ? [delivering(only, dueOf(intent, workflow))] : tasks;
+  const all = [...work, ...gateTasks(work, intent)];
+  if (all.length > limits.tasksPerRun) throw new AntiphonError("ANT_PLAN_INVALID", tooMany(all.length));
+  return { ...ordered, tasks: all };
 }
 
 /** A run without a repository ends with a brief, whatever its workflow is called. */
@@ -155,10 +158,11 @@ function criteriaOf(intent: IntentBody, checks: readonly string[]): string[] {
   return checks.map((check) => `${check} passes`.slice(0, CRITERION_CHARS)).slice(0, MAX_CRITERIA);
 }
 
+const tooMany = (tasks: number): string => `${tasks} tasks; a run has at most ${limits.tasksPerRun}`;
+
 /** One sentence about the first fault of the graph, or null. */
 function faultOf(specs: readonly TaskSpec[]): string | null {
-  if (specs.length > limits.tasksPerRun)
-    return `${specs.length} tasks; a run has at most ${limits.tasksPerRun}`;
+  if (specs.length > limits.tasksPerRun) return tooMany(specs.length);
   const byId = new Map<number, TaskSpec>();
   for (const spec of specs) {
     if (byId.has(spec.id)) return `task ${spec.id} is defined twice`;

@@ -13,7 +13,7 @@
  * A container that cannot be killed loses its line, so that its supervisor exits; one that cannot be removed either is
  * left to the reaper.
  */
-import { withDeadline } from "@antiphon/runtime";
+import { UntilEnd, withDeadline } from "@antiphon/runtime";
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "./step-script.ts";
@@ -206,24 +206,21 @@ export class SupervisorConversation {
       return this.write(Buffer.concat([said, ...encodeStdin(stdin ?? Buffer.alloc(0)), encodeFrame("E")]));
     }
     await this.write(said);
-    const over = ended.then(
-      () => null,
-      () => null,
-    );
+    const over = new UntilEnd(ended);
     const source = Buffer.isBuffer(stdin) ? [stdin] : (stdin ?? []);
     const pieces = piecesOf(source);
     let sent = this.#isPlain ? said.length - FRAME_HEADER_BYTES : 0;
     for (;;) {
-      const next = await Promise.race([pieces.next(), over]);
+      const next = await over.wait(pieces.next());
       if (next === null || next.done === true) break;
       for (const frame of encodeStdin(next.value)) {
-        if ((await Promise.race([this.#roomFor(sent), over])) === null) break;
+        if ((await over.wait(this.#roomFor(sent))) === null) break;
         sent += frame.length - FRAME_HEADER_BYTES;
         await this.write(frame);
       }
     }
     void pieces.return(undefined).catch(() => undefined); // a failure to close the source is reported by its owner
-    if (this.#isPlain) await Promise.race([this.#roomFor(sent), over]);
+    if (this.#isPlain) await over.wait(this.#roomFor(sent));
     await this.write(encodeFrame("E"));
   }
 

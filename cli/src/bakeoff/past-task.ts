@@ -1,0 +1,41 @@
+// The task of a past run, to be done once more by another agent: the same goal, options and commit. Pure.
+import type { AgentSpec, Intent, IntentBody } from "@antiphon/contracts";
+
+/** What the new run decides by itself, or what was about that one run only. */
+const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_on", "race", "repo"];
+/** People would be asked about each run; what is measured is the agent. */
+const OWN_CONSTRAINTS = ["approvals", "allow_dirty", "model_budget"];
+
+/** Null: the run can be done by no other agent. */
+export function pastTask(
+  body: Pick<IntentBody, "intent" | "options" | "base">,
+  agent: AgentSpec,
+  modelUsdMicro: number | null,
+): Intent | null {
+  const { intent, options, base } = body;
+  if ((intent.connectors ?? []).some((name) => name !== "git")) return null;
+  const { model_budget } = options;
+  const budget = modelUsdMicro === null ? model_budget : { usd_micro: modelUsdMicro };
+  const constraints = without(intent.constraints, OWN_CONSTRAINTS);
+  const tasks = options.tasks?.map(({ agent: _own, approvals: _people, ...task }) => task);
+  return {
+    goal: intent.goal,
+    inputs: {
+      ...without(intent.inputs, OWN_INPUTS),
+      ...{ repo: base.repo, base_ref: base.commit, agent },
+      ...(tasks === undefined ? {} : { tasks }),
+    },
+    constraints: {
+      ...constraints,
+      ...{ allow_dirty: true }, // It starts from a commit, whatever the work tree holds.
+      ...(budget === undefined ? {} : { model_budget: budget }),
+      ...(budget === undefined || constraints["egress"] !== undefined
+        ? {}
+        : { egress: { mode: "allowlist", allowlist: [] } }),
+    },
+  };
+}
+
+function without(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key)));
+}

@@ -1,0 +1,65 @@
+/**
+ * Folds what a skill found into two tasks: its own, and the one whose change it judged.
+ *
+ * A skill is a task of the graph, so its attempts are dispatched, claimed and lost as all others, and after a crash the records
+ * say whether it has judged. Only its verdict is folded here.
+ *
+ * Promises:
+ *   run/R11 Because a skill's word is about one verified change, it counts only while the attempt that it was given waits for
+ *     it: an older one changes nothing, and each new change is judged again.
+ */
+import type { PlannedGate, StoredRecord } from "@antiphon/contracts";
+import { askedOf } from "../facts/run-facts.ts";
+import type { RunState, TaskState } from "../state/run-state.ts";
+import { afterGate, type TaskStep } from "./task-fold.ts";
+
+type Verdict = Extract<StoredRecord, { type: "verdict" }>;
+
+/** Null: it says nothing about the change, so it is folded as any other verdict, such as one about an invalid report. */
+export function foldGateVerdict(
+  state: RunState,
+  task: TaskState,
+  record: Verdict,
+): { readonly state: RunState } | Extract<TaskStep, { kind: "refused" }> | null {
+  const { gate } = task.planned;
+  const { phase } = task;
+  if (gate === undefined || phase.kind !== "proposed" || record.epoch !== phase.epoch) return null;
+  const { body } = record;
+  const judged = judgedBy(state, gate, task);
+  const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
+  const again: TaskState = { ...seen, phase: { kind: "open", epoch: phase.epoch + 1 } };
+  if (judged === null) return { state: withTask(state, again) }; // run/R11
+  if (body.verdict !== "PASS" && body.code !== "ANT_GATE_BLOCKED") return null;
+  const about = { gate: task.planned.task.task_id, at: record.at, body };
+  const step = afterGate(judged, about, state.policy, askedOf(state.facts));
+  if (step.kind === "refused") return step;
+  const own: TaskState =
+    body.verdict === "PASS"
+      ? { ...seen, phase: { kind: "passed", epoch: phase.epoch, verdict: body } }
+      : again;
+  return { state: withTask(withTask(state, own), step.task) };
+}
+
+/** The task whose change the skill has before it; null: that change does not wait any more. */
+function judgedBy(state: RunState, { of }: PlannedGate, { judges }: TaskState): TaskState | null {
+  const task = state.tasks.find(({ planned }) => planned.task.task_id === of);
+  return task?.phase.kind === "awaiting" && task.phase.epoch === judges ? task : null;
+}
+
+/** run/R11: the skills that passed an earlier change of the task begin again when the next one waits for them. */
+export function withGatesReopened(state: RunState, { phase }: TaskState): RunState {
+  if (phase.kind !== "awaiting") return state;
+  return phase.gates.reduce((run, id) => {
+    const gate = run.tasks.find(({ planned }) => planned.task.task_id === id);
+    if (gate?.phase.kind !== "passed") return run;
+    return withTask(run, { ...gate, phase: { kind: "open", epoch: gate.phase.epoch + 1 } });
+  }, state);
+}
+
+function withTask(state: RunState, task: TaskState): RunState {
+  const id = task.planned.task.task_id;
+  return {
+    ...state,
+    tasks: state.tasks.map((one) => (one.planned.task.task_id === id ? task : one)),
+  };
+}

@@ -1,0 +1,30 @@
+// What the gateway asks about the deployment itself: its processes, its queues, and what Directors hold back.
+import { subjects } from "@antiphon/contracts";
+import type { AdmissionReply } from "@antiphon/contracts";
+import { ROLES } from "@antiphon/contracts/roles";
+import { askAll, consumerCounts, countDeadLetters, countOpenRuns, rollCall } from "@antiphon/runtime";
+import type { Bus } from "@antiphon/runtime";
+import type { Backend } from "../ports.ts";
+
+const ROLL_CALL_MS = 300;
+
+type Admission = Extract<AdmissionReply, { ok: true }>;
+type Soon = <T>(work: Promise<T>) => Promise<T>;
+
+export function operationsBackend(
+  bus: Bus,
+  soon: Soon,
+): Pick<Backend, "queueCounts" | "admissions" | "rollCall"> {
+  return {
+    async queueCounts() {
+      const counted = Promise.all([consumerCounts(bus), countOpenRuns(bus), countDeadLetters(bus)]);
+      const [consumers, openRuns, deadLetters] = await soon(counted);
+      return { consumers, openRuns, deadLetters };
+    },
+    async admissions() {
+      const replies = await askAll<Admission>(bus, subjects.directorAdmission, ROLL_CALL_MS);
+      return replies.map(({ held }) => held);
+    },
+    rollCall: (expect) => rollCall(bus, ROLES, expect, ROLL_CALL_MS),
+  };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { checkGates, withRepositoryGates } from "./gate-agents.ts";
+
+const SCRIPT = { kind: "scripted" as const, commands: ["true"] };
+const NONE = { profiles: ["team"] };
+const POLICY = { ...NONE, gates: [{ name: "code", skill: "qa" as const }] };
+
+test("a skill that nobody but the author's script could be is refused, with the policy that demands it", () => {
+  const own = { agent: SCRIPT, gates: { skills: ["reviewer" as const] } };
+  expect(() => checkGates(own, NONE)).toThrow("nobody can be the reviewer");
+  expect(() => checkGates({ agent: SCRIPT }, POLICY)).toThrow(
+    "policy team demands it; name one with --gate-agent",
+  );
+});
+
+test("a run with an agent that can judge, with a judge of its own, or without skills starts", () => {
+  const judge = { kind: "command" as const, argv: ["judge"] };
+  expect(() => checkGates({ agent: SCRIPT }, NONE)).not.toThrow();
+  expect(() => checkGates({ agent: judge }, POLICY)).not.toThrow();
+  expect(() => checkGates({ agent: SCRIPT, gates: { skills: [], agent: judge } }, POLICY)).not.toThrow();
+  const named = { ...NONE, gates: [{ name: "code", skill: "qa" as const, agent: judge }] };
+  expect(() => checkGates({ agent: SCRIPT }, named)).not.toThrow();
+});
+
+test("a repository adds its skills to those of the run, each once, and is named where nobody can judge", () => {
+  expect(withRepositoryGates(undefined)).toBeUndefined();
+  expect(withRepositoryGates(undefined, ["qa"])).toEqual({ skills: ["qa"] });
+  const own = { skills: ["qa" as const], blocks: "info" as const };
+  expect(withRepositoryGates(own, ["reviewer", "qa"])).toEqual({
+    skills: ["qa", "reviewer"],
+    blocks: "info",
+  });
+  const demanded = { agent: SCRIPT, gates: { skills: ["qa" as const] } };
+  expect(() => checkGates(demanded, NONE, ["qa"])).toThrow("antiphon.yaml of the repository demands it");
+});

@@ -1,0 +1,53 @@
+// What whoever is on call looks at: the queues with what waits in them, and the agents that people may choose.
+import { AntiphonError } from "@antiphon/contracts";
+import type { HeldAttempts } from "@antiphon/contracts";
+import type { ConsumerCounts } from "@antiphon/runtime";
+import type { Backend } from "../ports.ts";
+import { agentLines } from "./agent-packs.ts";
+import type { AgentLine } from "./agent-packs.ts";
+
+export interface Queues {
+  readonly consumers: readonly ConsumerCounts[];
+  readonly openRuns: number;
+  readonly deadLetters: number;
+  /** Attempts that the Directors hold back, so that tenants take turns. */
+  readonly held: readonly HeldAttempts[];
+  /** How many Directors answered. */
+  readonly directors: number;
+}
+
+export interface Operations {
+  queues(): Promise<Queues>;
+  agents(): Promise<{ agents: readonly AgentLine[] }>;
+}
+
+export function operationsController(backend: Backend, packFolders: readonly string[]): Operations {
+  return {
+    async queues() {
+      const [counts, admissions] = await Promise.all([backend.queueCounts(), backend.admissions()]);
+      return { ...counts, held: summed(admissions.flat()), directors: admissions.length };
+    },
+    async agents() {
+      return { agents: await agentLines(packFolders, await hostsOf(backend)) };
+    },
+  };
+}
+
+/** Two Directors may hold attempts of one tenant. */
+function summed(all: readonly HeldAttempts[]): HeldAttempts[] {
+  const sums = new Map<string, HeldAttempts>();
+  for (const one of all) {
+    const key = JSON.stringify([one.tenant, one.priority]);
+    sums.set(key, { ...one, attempts: one.attempts + (sums.get(key)?.attempts ?? 0) });
+  }
+  return [...sums.values()].sort((a, b) => b.attempts - a.attempts);
+}
+
+async function hostsOf(backend: Pick<Backend, "models">) {
+  try {
+    return (await backend.models({ op: "list" })).hosts;
+  } catch (error) {
+    if (error instanceof AntiphonError && error.code === "ANT_EGRESS_UNAVAILABLE") return null;
+    throw error;
+  }
+}

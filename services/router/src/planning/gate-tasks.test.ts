@@ -1,0 +1,71 @@
+import type { Gate, IntentBody, PlannedTask, RunOptions } from "@antiphon/contracts";
+import { validate } from "@antiphon/contracts";
+import { runOptions } from "@antiphon/contracts/testing/records";
+import { expect, test } from "vitest";
+import { gateTasks } from "./gate-tasks.ts";
+import { planTasks } from "./plan.ts";
+
+const AUTHOR = { kind: "command" as const, argv: ["author"] };
+const JUDGE = { kind: "command" as const, argv: ["judge"] };
+
+function intent(options: Partial<RunOptions>, gates: Gate[] = []): IntentBody {
+  const repo = { name: "app", path: "/srv/app" };
+  return {
+    ...{ intentId: "it_1", intent: { goal: "Fix add", inputs: {}, constraints: {} }, principal: "local" },
+    options: runOptions({ repo, agent: AUTHOR, checks: ["npm test"], ...options }),
+    base: { repo, ref: "refs/heads/main", commit: "a".repeat(40) },
+    ...(gates.length === 0 ? {} : { policy: { profiles: ["team"], gates } }),
+  };
+}
+
+const planned = (of: IntentBody): PlannedTask[] =>
+  planTasks(of, "BUILD").tasks.filter(({ gate }) => gate !== undefined);
+
+test("a run without gates has no further task", () => {
+  expect(planned(intent({}))).toEqual([]);
+});
+
+test("each skill judges each task that edits files, in the order of the run, with the contract and a file to write", () => {
+  const tasks = [1, 2].map((id) => ({ id, description: `task ${id}`, dependencies: [] }));
+  const gates = planned(intent({ gates: { skills: ["qa", "reviewer"], agent: JUDGE }, tasks }));
+  expect(gates.map(({ task, deps, gate }) => [task.task_id, deps, gate])).toEqual(
+    ["T-001", "T-002"].flatMap((of) => [
+      [`${of}-qa`, [of], { skill: "qa", of, blocks: "error" }],
+      [`${of}-reviewer`, [of], { skill: "reviewer", of, blocks: "error" }],
+    ]),
+  );
+  const [qa, reviewer] = gates;
+  expect(qa).toMatchObject({ agent: JUDGE, task: { kind: "run", return: { artifacts: ["qa.json"] } } });
+  expect(reviewer?.task.return.artifacts).toEqual(["findings.json"]);
+  expect(reviewer?.task.instruction).toContain("Its contract: task 1\n- npm test passes");
+  expect(reviewer?.task.verify_profile).toEqual({ mode: "none", commands: ["npm test"] });
+  for (const { task } of gates) expect(validate("DirectorTask", task).ok).toBe(true);
+});
+
+test("no skill judges a task that only reads", () => {
+  const one = planTasks(intent({ gates: { skills: ["reviewer"] } }), "PLAN");
+  expect(one.tasks).toHaveLength(1);
+});
+
+test("a policy names the paths, the agent and the threshold; a run may ask for more and never for less", () => {
+  const policy: Gate = {
+    name: "code",
+    skill: "reviewer",
+    paths: ["src/**"],
+    blocks: "warning",
+    agent: JUDGE,
+  };
+  const [byPolicy] = planned(intent({}, [policy]));
+  expect(byPolicy).toMatchObject({ agent: JUDGE, gate: { blocks: "warning", paths: ["src/**"] } });
+  const [laxer] = planned(intent({ gates: { skills: [], blocks: "error" } }, [policy]));
+  expect(laxer?.gate?.blocks).toBe("warning");
+  const [stricter] = planned(
+    intent({ gates: { skills: ["reviewer"], blocks: "info", agent: AUTHOR } }, [policy]),
+  );
+  expect(stricter).toMatchObject({ agent: JUDGE, gate: { blocks: "info" } });
+  expect(stricter?.gate?.paths).toBeUndefined();
+});
+
+test("a gate of people adds no task", () => {
+  expect(gateTasks(planTasks(intent({}), "BUILD").tasks, intent({}, [{ name: "people" }]))).toEqual([]);
+});

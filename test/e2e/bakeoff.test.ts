@@ -1,0 +1,120 @@
+/** The tasks of past runs done again by several agents: real runs, and a model server on loopback for what they cost. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
+const HOST = "models.bakeoff.example";
+
+/** Asks the model for a command, and runs it. */
+const ASKS = `
+import json, subprocess, urllib.request
+tools = [{"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}]
+body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Fix it"}], "tools": tools}).encode()
+ask = urllib.request.Request("https://${HOST}/v1/chat/completions", data=body, headers={"content-type": "application/json"})
+message = json.load(urllib.request.urlopen(ask, timeout=60))["choices"][0]["message"]
+subprocess.run(["sh", "-c", json.loads(message["tool_calls"][0]["function"]["arguments"])["command"]])
+`;
+
+interface Estimate {
+  estimate: number;
+  low: number | null;
+  high: number | null;
+}
+interface Standing {
+  agent: string;
+  runs: number;
+  accepted: number;
+  share: Estimate;
+  usd: Estimate;
+  seconds: Estimate;
+}
+interface Entry {
+  agent: string;
+  runId: string;
+  of: string;
+  status: string;
+}
+
+let stack: Stack;
+let stub: ModelStub;
+let directory: string;
+let project: Project;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "antiphon-bakeoff-"));
+  stub = await startModelStub(FIX);
+  const models = [
+    {
+      host: HOST,
+      shape: "openai",
+      base_url: `http://127.0.0.1:${stub.port}/v1`,
+      prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
+    },
+  ];
+  const file = join(directory, "egress.json");
+  writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
+  stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file }, associates: 2 });
+  project = makeProject(BROKEN_CALCULATOR);
+});
+afterAll(async () => {
+  project.remove();
+  await stack.stop();
+  await stub.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The directory of a pack. */
+function pack(name: string, argv: readonly string[]): string {
+  const place = join(directory, name);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, "agent.yaml"), JSON.stringify({ name, argv, prompt: "stdin" }));
+  return place;
+}
+
+test("each agent does each past task once, and acceptance, cost and time are told with their intervals", async () => {
+  const past: string[] = [];
+  for (const goal of ["Fix the broken add", "Make two and two four"]) {
+    const flags = ["--repo", project.path, "--check", CHECK, "--land", "main", "--command", FIX];
+    const { document } = await stack.json<{ runId: string; status: string }>(["run", goal, ...flags]);
+    expect(document.status).toBe("succeeded");
+    past.push(document.runId);
+    project.git("reset", "--quiet", "--hard", "HEAD~1");
+  }
+  const before = project.git("rev-parse", "main");
+  const asks = pack("asks", ["python3", "-c", ASKS.trim().replaceAll("\n", "; ")]);
+  const lazy = pack("lazy", ["true"]);
+  const flags = ["--runs", `repo=${project.path}`, "--at-once", "2", "--model-usd", "1"];
+  const args = ["bakeoff", ...flags, "--agent", asks, "--agent", lazy];
+  const { code, document } = await stack.json<{ pastRuns: number; standings: Standing[]; runs: Entry[] }>(
+    args,
+  );
+  expect([code, document]).toMatchObject([0, { pastRuns: 2 }]);
+  const [paid, idle] = document.standings;
+  expect(paid).toMatchObject({ agent: asks, runs: 2, accepted: 2, share: { estimate: 1 } });
+  expect(paid?.share.low?.toFixed(2)).toBe("0.34");
+  expect(paid?.usd.estimate).toBeGreaterThan(0);
+  expect(paid?.seconds.low).toBeLessThanOrEqual(paid?.seconds.estimate ?? 0);
+  expect(idle).toMatchObject({ agent: lazy, runs: 2, accepted: 0, usd: { estimate: 0, low: 0, high: 0 } });
+  expect(document.runs.map(({ of, agent }) => [of, agent])).toEqual(
+    past.toReversed().flatMap((of) => [asks, lazy].map((agent) => [of, agent])),
+  );
+  expect(project.git("rev-parse", "main")).toBe(before);
+});
+
+test("prints a table for people, and refuses a filter that nothing matches and an agent that is not there", async () => {
+  const lazy = pack("lazy", ["true"]);
+  const flags = ["--runs", "status=succeeded", "--limit", "1", "--model-usd", "1"];
+  const table = await stack.antiphon(["bakeoff", ...flags, "--agent", lazy]);
+  expect(table.stdout).toMatch(/AGENT +RUNS +ACCEPTED/);
+  expect(table.stdout).toMatch(/0 of 1: 0 % \(0 % to 79 %\) +\$0\.0000/);
+  const none = await stack.antiphon(["bakeoff", "--runs", "status=canceled", "--agent", lazy]);
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("ANT_RUN_NOT_FOUND")]);
+  const unknown = await stack.antiphon(["bakeoff", "--agent", "nobody"]);
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("ANT_AGENT_UNKNOWN")]);
+  expect((await stack.antiphon(["bakeoff"])).stderr).toContain("needs 1 to 8 agents");
+});

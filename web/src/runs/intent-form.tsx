@@ -1,7 +1,9 @@
 import { useRef, useState, type ReactElement } from "react";
-import { post } from "../api/gateway.ts";
+import { get, post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
-import { intentOf, NO_FIELDS, type IntentFields } from "./intent.ts";
+import { harmless } from "../screen/harmless.ts";
+import { usePolled } from "../screen/polled.ts";
+import { intentOf, isPack, NO_FIELDS, type IntentFields } from "./intent.ts";
 
 interface IntentFormProps {
   readonly onStarted: () => void;
@@ -15,8 +17,12 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
   const repo = fields.repo === "" ? lastRepo : fields.repo;
   const set = (change: Partial<IntentFields>): void => setFields((before) => ({ ...before, ...change }));
 
+  const packs = usePolled("/agents", {}, 60_000).data?.agents ?? [];
+  const pack = packs.find(({ name }) => isPack(fields.agent) && name === fields.agent);
+
   const start = async (): Promise<void> => {
-    const { intentId } = await post("/intents", {}, intentOf({ ...fields, repo }));
+    const named = pack === undefined ? null : (await get("/agents/{name}", { name: pack.name })).agent;
+    const { intentId } = await post("/intents", {}, intentOf({ ...fields, repo }, named));
     // The key makes a repeated request, after a lost answer, return the same run.
     const key = { "idempotency-key": crypto.randomUUID() };
     const { runId } = await post("/intents/{id}/run", { id: intentId }, undefined, key);
@@ -49,18 +55,32 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
         </label>
         <label>
           Agent
-          <select
-            value={fields.agent}
-            onChange={(event) => set({ agent: event.target.value as IntentFields["agent"] })}
-          >
+          <select value={fields.agent} onChange={(event) => set({ agent: event.target.value })}>
             <option value="command">a program in the sandbox</option>
             <option value="scripted">shell commands, without a model</option>
+            {packs.map(({ name, state }) => (
+              <option key={name} value={name} disabled={state === "unreadable"}>
+                {harmless(state === "ready" ? name : `${name} (${state})`)}
+              </option>
+            ))}
           </select>
         </label>
-        <label className="wide">
-          {fields.agent === "command" ? "Program and arguments" : "Commands, one a line"}
-          <textarea rows={2} value={fields.does} onChange={(event) => set({ does: event.target.value })} />
-        </label>
+        {pack === undefined ? (
+          <label className="wide">
+            {fields.agent === "command" ? "Program and arguments" : "Commands, one a line"}
+            <textarea rows={2} value={fields.does} onChange={(event) => set({ does: event.target.value })} />
+          </label>
+        ) : (
+          <label>
+            Most that its model may cost, in USD
+            <input
+              inputMode="decimal"
+              value={fields.modelUsd}
+              onChange={(event) => set({ modelUsd: event.target.value })}
+            />
+            {pack.reason !== null && <span className="quiet">{harmless(pack.reason)}</span>}
+          </label>
+        )}
         <label className="wide">
           Checks, one a line. Empty: the repository's own
           <textarea
@@ -90,7 +110,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
         <Action
           kind="primary"
           perform={start}
-          disabled={fields.goal.trim() === "" || fields.does.trim() === ""}
+          disabled={fields.goal.trim() === "" || (pack === undefined && fields.does.trim() === "")}
         >
           Start the run
         </Action>

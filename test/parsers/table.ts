@@ -55,6 +55,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "runtime/src/stores/object-layout.ts": SERVER,
   "runtime/src/publishing/publish-result.ts": SERVER,
   "runtime/src/nats/durability.ts": SERVER,
+  "runtime/src/nats/roll-call.ts": "JSON of a message, whose size the server bounds",
+  "runtime/src/stores/upload-notes.ts": OURS,
   "runtime/src/process/source-stack.ts":
     "lines of a stack, each of bounded length, and maps that the build wrote",
   "runtime/src/nats/sync-mode.ts": SERVER,

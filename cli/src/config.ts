@@ -26,6 +26,8 @@ export interface CliConfig {
   readonly sandboxProvider: string;
   /** The container runtime of the sandboxes, for the doctor. Default runc. Source: ANTIPHON_SANDBOX_RUNTIME. */
   readonly sandboxRuntime: string;
+  /** ANTIPHON_SANDBOX_SWAP_MIB as the sandbox-runner reads it; what is no number counts as 0, and the runner refuses it. */
+  readonly sandboxSwapMib: number;
   /** The E2B service, for the doctor. Sources: E2B_API_KEY, and E2B_API_URL or E2B_DOMAIN (default e2b.app). */
   readonly e2b: { readonly apiKey: string | null; readonly url: string };
   readonly path: string;
@@ -46,6 +48,7 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
     sandboxImage: env.ANTIPHON_SANDBOX_IMAGE || null,
     sandboxProvider: env.ANTIPHON_SANDBOX_PROVIDER || "docker",
     sandboxRuntime: env.ANTIPHON_SANDBOX_RUNTIME || "runc",
+    sandboxSwapMib: Number(env.ANTIPHON_SANDBOX_SWAP_MIB) || 0,
     e2b: {
       apiKey: env.E2B_API_KEY || null,
       url: env.E2B_API_URL || `https://api.${env.E2B_DOMAIN || "e2b.app"}`,

@@ -32,6 +32,7 @@ export const SMALL: ContainerLimits = {
   memoryBytes: 256 * MiB,
   cpus: 2,
   pids: 64,
+  swapBytes: 0,
   workspaceBytes: 64 * MiB,
   workspaceInodes: 20_000,
   tmpBytes: 16 * MiB,

@@ -154,6 +154,7 @@ export function startRunner(
     warm: 2,
     runtime: "runc",
     treeDirectory: join(directory, "trees"),
+    swapBytes: 0,
     treeBytes: 1e9,
     keyFile: join(directory, "runner-key.pem"),
     trustedRunnersFile: null,

@@ -12,6 +12,7 @@ import { http } from "../gateway/http-exchange.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
 import { gatewayProblem } from "./gateway-finding.ts";
 import { layerFinding } from "./layer-finding.ts";
+import { swapFinding } from "./swap-finding.ts";
 import { providerStates } from "./sandbox-providers.ts";
 import { runtimeFindings } from "./runtime-findings.ts";
 import { bytes } from "../screen/table.ts";
@@ -116,14 +117,15 @@ async function image(config: CliConfig, engineAnswers: boolean): Promise<Finding
 }
 
 async function engineFindings(config: CliConfig): Promise<Finding[]> {
-  const { sandboxProvider, sandboxRuntime } = config;
-  if (sandboxProvider !== "docker") return [layerFinding(null, sandboxProvider, sandboxRuntime)];
+  const { sandboxProvider, sandboxRuntime, sandboxSwapMib } = config;
+  const findings = (info: unknown): Finding[] => [
+    layerFinding(info, sandboxProvider, sandboxRuntime),
+    swapFinding(info, sandboxProvider, sandboxRuntime, sandboxSwapMib),
+  ];
+  if (sandboxProvider !== "docker") return findings(null);
   const { status, body } = await dockerGet(config, "/info");
   const info: unknown = status === 200 ? JSON.parse(body) : null;
-  return [
-    ...runtimeFindings(info, { PATH: config.path }, sandboxRuntime),
-    layerFinding(info, sandboxProvider, sandboxRuntime),
-  ];
+  return [...runtimeFindings(info, { PATH: config.path }, sandboxRuntime), ...findings(info)];
 }
 
 function readImageRef(stateDir: string): string | null {

@@ -66,6 +66,8 @@ export interface SandboxConfig {
    * is not in it does not start. Null: an operator takes care of it.
    */
   readonly trustedRunnersFile: string | null;
+  /** ANTIPHON_SANDBOX_SWAP_MIB, in bytes: swap that a sandbox may take, by which its workspace is larger. Default 0. */
+  readonly swapBytes: number;
   /** The directory of the base trees. */
   readonly treeDirectory: string;
   /** ANTIPHON_SANDBOX_TREE_BYTES: the largest size of that directory. */
@@ -75,6 +77,7 @@ export interface SandboxConfig {
 type Env = Readonly<Record<string, string | undefined>>;
 
 const RUNTIMES = ["runc", "runsc", "kata"];
+const MOST_SWAP_MIB = 65_536;
 /** A tree of the largest size, and the one after it. */
 const DEFAULT_TREE_BYTES = 2 * limits.treeBytes;
 
@@ -113,6 +116,7 @@ export function readSandboxConfig(env: Env = process.env): SandboxConfig {
     home: text(env, "HOME") ?? "/",
     keyFile: text(env, "ANTIPHON_RUNNER_KEY") ?? join(stateDirectory, "runner-key.pem"),
     trustedRunnersFile: text(env, "ANTIPHON_TRUSTED_RUNNERS"),
+    swapBytes: (integer(env, "ANTIPHON_SANDBOX_SWAP_MIB", 0, MOST_SWAP_MIB) ?? 0) * 1024 * 1024,
     treeDirectory: join(stateDirectory, "trees"),
     treeBytes: integer(env, "ANTIPHON_SANDBOX_TREE_BYTES", 0, Number.MAX_SAFE_INTEGER) ?? DEFAULT_TREE_BYTES,
   };

@@ -14,6 +14,7 @@ export const MAX_COLLECT_ENTRIES = WORKSPACE_INODES;
 export function defaultLimits(runtime: string): ContainerLimits {
   return {
     memoryBytes: limits.sandboxMemoryBytes,
+    swapBytes: 0,
     cpus: limits.sandboxCpus,
     pids: limits.sandboxProcesses,
     workspaceBytes: limits.sandboxWorkspaceBytes,

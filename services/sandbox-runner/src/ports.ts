@@ -12,6 +12,8 @@ import type { Written } from "./workspace/written.ts";
 /** Bounds of one sandbox, all enforced by the engine or the kernel. */
 export interface ContainerLimits {
   readonly memoryBytes: number;
+  /** What the engine may have on disk of the sandbox's memory, and so of its workspace; 0: nothing. */
+  readonly swapBytes: number;
   readonly cpus: number;
   readonly pids: number;
   readonly workspaceBytes: number;

@@ -37,6 +37,7 @@ import { Layering } from "./layers/layering.ts";
 import { Preloader } from "./pool/preloader.ts";
 import { ownLabel } from "@antiphon/runtime";
 import { WarmPool } from "./pool/pool.ts";
+import { swapFault, swapGrant, withSwap } from "./pool/swap-grant.ts";
 import { measureSandboxes } from "./pool/pool-metrics.ts";
 import { TreeArchive } from "./workspace/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
@@ -72,21 +73,21 @@ export async function startSandboxRunner(
   const { provider } = host;
   const identity = { instance: config.instance, node, owner };
 
-  const defaults = defaultLimits(config.runtime);
+  const least = defaultLimits(config.runtime);
   const images = new Images({
     node,
     provider,
     allowlist: new AllowlistFile(config.allowlistFile),
     standard: () => readConfig().image,
     configured: config.allow,
-    start: (tried) => startTrial(tried, provider, identity, defaults),
+    start: (tried) => startTrial(tried, provider, identity, least),
     now: () => new Date(),
   });
   const image = await images.standard();
-  const repos = openBlobs(bus, BUCKETS.repos);
-  const stream = (name: string): AsyncIterable<Buffer> =>
-    repos.stream(name, { deadlineMs: limits.treeTransferMs });
-  const trees = new TreeArchive(config.treeDirectory, { stream }, config.treeBytes);
+  const defaults = await grownBySwap(least, config, log, (bounds) =>
+    startTrial(image, provider, identity, bounds),
+  );
+  const trees = openTrees(bus, config);
   const preloader = new Preloader(trees);
   const pool = new WarmPool({
     provider,
@@ -167,6 +168,27 @@ function startTrial(
     labels: containerLabels(identity, null, Date.now()),
     ...(tmpfs.length === 0 ? {} : { tmpfs }),
   });
+}
+
+function openTrees(bus: Bus, { treeDirectory, treeBytes }: SandboxConfig): TreeArchive {
+  const repos = openBlobs(bus, BUCKETS.repos);
+  const stream = (name: string): AsyncIterable<Buffer> =>
+    repos.stream(name, { deadlineMs: limits.treeTransferMs });
+  return new TreeArchive(treeDirectory, { stream }, treeBytes);
+}
+
+/** The limits with as much swap as the machine has for all sandboxes. */
+async function grownBySwap(
+  least: ContainerLimits,
+  { swapBytes: bytes, slots, provider, runtime }: SandboxConfig,
+  log: Logger,
+  start: (bounds: ContainerLimits) => Promise<Sandbox>,
+): Promise<ContainerLimits> {
+  const fault = swapFault(provider, runtime);
+  const grant = await swapGrant({ bytes, slots, fault, trial: (swap) => start(withSwap(least, swap)) });
+  if (grant.why !== null)
+    log.warn({ reason: grant.why }, "no swap for sandboxes: a workspace is in memory alone");
+  return withSwap(least, grant.bytes);
 }
 
 interface Parts {

@@ -60,6 +60,7 @@ it("a runner that stops finishes its jobs, closes everything, and then reports t
     warm: 1,
     runtime: "runc",
     treeDirectory: directory,
+    swapBytes: 0,
     treeBytes: 1e9,
     keyFile: join(directory, "runner-key.pem"),
     trustedRunnersFile: null,

@@ -69,6 +69,7 @@ function startRunner(
     warm: 2,
     runtime: "runc",
     treeDirectory: directory,
+    swapBytes: 0,
     treeBytes: 1e9,
     keyFile: join(directory, "runner-key.pem"),
     trustedRunnersFile: null,

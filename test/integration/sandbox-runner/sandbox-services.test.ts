@@ -80,6 +80,7 @@ beforeAll(async () => {
     warm: 1,
     runtime: "runc",
     treeDirectory: join(directory, "trees"),
+    swapBytes: 0,
     treeBytes: 1e9,
     keyFile: join(directory, "runner-key.pem"),
     trustedRunnersFile: null,

@@ -7,6 +7,7 @@ const spec: ContainerSpec = {
   imageId: "sha256:abc",
   limits: {
     memoryBytes: 1000,
+    swapBytes: 0,
     cpus: 1.5,
     pids: 10,
     workspaceBytes: 2000,
@@ -34,6 +35,29 @@ function inspected(
     Mounts: changes.mounts ?? [],
   };
 }
+
+describe("a container whose workspace may be partly on disk", () => {
+  const own = { ...spec, limits: { ...spec.limits, swapBytes: 500 } };
+
+  it("sandbox-runner/S1: asks for nothing more than a limit of memory and swap together", () => {
+    const { HostConfig, ...rest } = createBody(own, environment);
+    const { HostConfig: host, ...others } = createBody(spec, environment);
+    expect(rest).toEqual(others);
+    expect(host["MemorySwap"]).toBe(1000);
+    expect(HostConfig).toEqual({ ...host, MemorySwap: 1500 });
+  });
+
+  it.each([-1, 0, 1000, 1501])("sandbox-runner/S1: is refused when the engine's limit is %s", (limit) => {
+    const body = createBody(own, environment);
+    const actual = {
+      Image: spec.imageId,
+      Config: { ...body, Env: image.env },
+      HostConfig: { ...body.HostConfig, MemorySwap: limit },
+      Mounts: [],
+    };
+    expect(differences(own, environment, image, actual)).toEqual([`HostConfig.MemorySwap is ${limit}`]);
+  });
+});
 
 describe("a service's container", () => {
   const own = { ...spec, beside: "0123", tmpfs: ["/var/lib/db"] };

@@ -96,7 +96,7 @@ function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfi
     Init: false, // PID 1 is the supervisor
     Runtime: limits.runtime,
     Memory: limits.memoryBytes,
-    MemorySwap: limits.memoryBytes,
+    MemorySwap: limits.memoryBytes + limits.swapBytes, // both together
     NanoCpus: Math.round(limits.cpus * 1e9),
     PidsLimit: limits.pids * hostTasksPerProcess(limits.runtime),
     OomKillDisable: false,

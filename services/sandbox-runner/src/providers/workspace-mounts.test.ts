@@ -7,6 +7,7 @@ const limits: ContainerLimits = {
   memoryBytes: 1000,
   cpus: 1,
   pids: 10,
+  swapBytes: 0,
   workspaceBytes: 2000,
   workspaceInodes: 20,
   tmpBytes: 3000,

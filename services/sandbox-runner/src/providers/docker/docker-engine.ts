@@ -12,6 +12,8 @@ import type { ImageFacts } from "../../ports.ts";
 import type { EngineAddress } from "../../reaper/watchdog.ts";
 
 const CALL_DEADLINE_MS = 30_000;
+/** The engine removes the files of a volume before it answers: minutes for 100,000 of them on a busy disk. */
+const VOLUME_REMOVAL_MS = 300_000;
 const WAIT_AGAIN_MS = 500;
 
 export interface ListedContainer {
@@ -149,7 +151,7 @@ function volumeCalls(docker: Docker): Pick<Engine, "createVolume" | "volume" | "
     },
     removeVolume: async (name) => {
       try {
-        await call("remove volume", docker.getVolume(name).remove());
+        await call("remove volume", docker.getVolume(name).remove(), VOLUME_REMOVAL_MS);
         return "removed";
       } catch (error) {
         if (statusOf(error) === 404) return "removed";
@@ -245,10 +247,10 @@ export function statusOf(error: unknown): number | null {
   return typeof error.statusCode === "number" ? error.statusCode : null;
 }
 
-async function call<T>(what: string, work: Promise<T>): Promise<T> {
+async function call<T>(what: string, work: Promise<T>, deadlineMs = CALL_DEADLINE_MS): Promise<T> {
   try {
-    return await withDeadline(CALL_DEADLINE_MS, work, () => {
-      throw unreachable(what, `no answer within ${CALL_DEADLINE_MS} ms`);
+    return await withDeadline(deadlineMs, work, () => {
+      throw unreachable(what, `no answer within ${deadlineMs} ms`);
     });
   } catch (error) {
     if (statusOf(error) !== null || error instanceof AntiphonError) throw error;

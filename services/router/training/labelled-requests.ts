@@ -11,7 +11,17 @@ export type LabelledRequest = {
 };
 
 /** Hands whose requests the model is trained on and the word lists were written with. */
-export const TRAINING_HANDS = ["hand-1", "hand-2", "hand-3", "hand-4", "hand-7", "hand-8", "hand-9", "hand-11", "hand-12"] as const;
+export const TRAINING_HANDS = [
+  "hand-1",
+  "hand-2",
+  "hand-3",
+  "hand-4",
+  "hand-7",
+  "hand-8",
+  "hand-9",
+  "hand-11",
+  "hand-12",
+] as const;
 /**
  * Trained on, and never measured by: goals from the rules that the classifier replaced, and requests by whoever wrote
  * the word lists, for what the lists alone do not settle.

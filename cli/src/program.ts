@@ -19,6 +19,7 @@ import { addEvents } from "./verbs/events.ts";
 import { addEvidence } from "./verbs/evidence.ts";
 import { addExplain } from "./verbs/explain.ts";
 import { addFindings } from "./verbs/findings.ts";
+import { addFork } from "./verbs/fork.ts";
 import { addGet } from "./verbs/get.ts";
 import { addLogs } from "./verbs/logs.ts";
 import { addOpen } from "./verbs/open.ts";
@@ -62,6 +63,7 @@ const VERBS = [
   addResume,
   addRetry,
   addReplay,
+  addFork,
   addBakeoff,
   addPrune,
   addDlq,

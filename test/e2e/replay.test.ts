@@ -1,5 +1,5 @@
 /** A run that calls a model, carried out once more from its record: real sandboxes, and a model server that is gone. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -113,4 +113,55 @@ test("a run with --no-record leaves no recording, and its replay says so", async
   expect(stderr).toContain("made 2 model calls, of which 0 are recorded");
   const evidence = await stack.antiphon(["evidence", "get", runId]);
   expect(evidence.stdout).not.toContain("egress/model-");
+});
+
+interface Forked {
+  runId: string;
+  forkOf: string;
+  status: string;
+  code: string | null;
+}
+
+test("a fork begins an attempt again with so many recorded answers, and then the model answers", async () => {
+  const runId = await run(project);
+  const heard = stub.heard.length;
+  const all = await stack.json<Forked>(["fork", runId, "--at", "T-001:1/2"]);
+  expect(all.document).toMatchObject({ forkOf: runId, status: "succeeded" });
+  expect(stub.heard.length).toBe(heard);
+  const first = await stack.json<Forked>(["fork", runId, "--at", "T-001:1/1"]);
+  expect(first.document).toMatchObject({ status: "succeeded" });
+  expect(stub.heard.length).toBe(heard + 1);
+  expect(project.landed(first.document.runId)).toHaveLength(1);
+  const again = await stack.json<Replayed>(["replay", first.document.runId]);
+  expect(again.document).toMatchObject({ same: true, reports: [{ calls: 2, served: 2 }] });
+  const many = await stack.json<Forked>(["fork", runId, "--at", "T-001:1/9"]);
+  expect(many.document).toMatchObject({ status: "failed", code: "ANT_REPLAY_NO_RECORD" });
+  expect(stub.heard.length).toBe(heard + 1);
+});
+
+test("a fork of a failed attempt goes on with what a person says and another agent", async () => {
+  const broken = ["--command", "echo '// no' >> add.js", "--check", CHECK, "--attempts", "1"];
+  const failed = await stack.json<Forked>(["run", "Fix the broken add", "--repo", project.path, ...broken]);
+  expect(failed.document.status).toBe("failed");
+  const pack = join(directory, "reads");
+  mkdirSync(pack, { recursive: true });
+  const argv = ["sh", "-c", `grep -q 'Keep it short' && ${FIX}`];
+  writeFileSync(join(pack, "agent.yaml"), JSON.stringify({ name: "reads", argv, prompt: "stdin" }));
+  const flags = ["--at", "T-001:1", "--feedback", "Keep it short", "--agent", pack];
+  const { code, document } = await stack.json<Forked>(["fork", failed.document.runId, ...flags]);
+  expect([code, document]).toMatchObject([0, { status: "succeeded" }]);
+  expect(project.landed(document.runId)).toHaveLength(1);
+});
+
+test("a fork of a run of another repository, and at an event that is not there, is refused", async () => {
+  const runId = await run(project);
+  const away = await stack.antiphon(["fork", runId, "--at", "T-001:5"]);
+  expect([away.code, away.stderr]).toEqual([2, expect.stringContaining("the attempts: T-001:1")]);
+  const other = makeProject(BROKEN_CALCULATOR);
+  const fork = { run: runId, task: "T-001", epoch: 1, calls: 1, feedback: [] };
+  const inputs = { repo: other.path, agent: { kind: "scripted", commands: ["true"] }, fork };
+  const intent = await stack.http("POST", "/intents", { goal: "Steal", inputs, constraints: {} });
+  const started = await stack.http("POST", `/intents/${String(intent.body["intentId"])}/run`);
+  other.remove();
+  expect([started.status, started.body["code"]]).toEqual([404, "ANT_RUN_NOT_FOUND"]);
 });

@@ -61,7 +61,12 @@ function records(): object[] {
         alternatives: [{ workflow: HOSTILE, confidence: 0.4 }],
       },
     ],
-    ["dispatch", "T-001", 1, { feedback: [{ message: HOSTILE }], task: { time_budget_s: 1 } }],
+    [
+      "dispatch",
+      "T-001",
+      1,
+      { feedback: [{ message: HOSTILE }], task: { time_budget_s: 1 }, base: { commit: COMMIT }, agent: {} },
+    ],
     ["claim", "T-001", 1, { associate: HOSTILE }],
     ["control", null, 1, { kind: "pause", by: HOSTILE, reason: HOSTILE }],
     [

@@ -4,6 +4,7 @@ import { Feedback } from "./check-outcome.ts";
 import { EnvironmentSpec } from "../rpc/environment.ts";
 import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
+import { ForkPoint } from "../runs/fork.ts";
 import { GateOrder } from "../runs/skill-gates.ts";
 import { ModelBudget, RunVariables } from "../runs/run-options.ts";
 import { Services, type ServiceSpec } from "../settings/service-spec.ts";
@@ -49,6 +50,7 @@ export const DispatchBody = closed(
     memory_mib: Type.Optional(Type.Integer({ minimum: 64, description: "Memory of the sandbox, in MiB." })),
     services: Type.Optional(Services),
     gate: Type.Optional(GateOrder),
+    fork: Type.Optional(ForkPoint),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -83,4 +85,6 @@ export type DispatchBody = {
   services?: ServiceSpec[];
   /** What the task judges. Absent: it does work of its own. */
   gate?: GateOrder;
+  /** The attempt of another run that it begins again. Absent: it is no fork. */
+  fork?: ForkPoint;
 };

@@ -11,6 +11,7 @@ import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 import { AGENT_FLAGS, AgentSpec } from "./agents.ts";
 import { Approvals } from "./approvals.ts";
+import { Fork } from "./fork.ts";
 import { SkillGates } from "./skill-gates.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 import { TaskSpec } from "./task-spec.ts";
@@ -112,6 +113,7 @@ export const RUN_OPTIONS = {
   land_on: option("inputs", text(255, "Also move this branch when the run succeeds."), [
     flag("--land <branch>", "text", "on success, also move this branch to the new commit"),
   ]),
+  fork: option("inputs", Fork),
   race: option(
     "inputs",
     Type.String({

@@ -222,7 +222,14 @@ export class Leases {
       return live(ask);
     };
     const otherwise = replay.then === "live" ? goLive : null;
-    return (ask) => (isLive ? live(ask) : replayExchange(ask, { calls: replayed, nameOf, otherwise }));
+    const isKept = replay.then === "live" && (request.grant.record ?? true);
+    // A record that goes on live is whole: it can be replayed and forked again.
+    const onServed = ({ number }: { readonly number: number }): void => {
+      const recording = replay.calls[number - 1];
+      if (isKept && recording !== undefined) account.recordings.push(recording);
+    };
+    const ports = { calls: replayed, nameOf, onServed, otherwise };
+    return (ask) => (isLive ? live(ask) : replayExchange(ask, ports));
   }
 
   #modelPorts(

@@ -63,6 +63,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   resume: { words: ["resume", RUN], silent: "it says the id, which has a form" },
   retry: { words: ["retry", RUN] },
   replay: { words: ["replay", RUN] },
+  fork: { words: ["fork", RUN, "--at", "T-001:1"] },
   bakeoff: { words: ["bakeoff", "--agent", "evil", "--limit", "1"] },
   prune: { words: ["prune", "--repo", repo], silent: "ids and commits of a known form only" },
   "dlq list": { words: ["dlq", "list"] },

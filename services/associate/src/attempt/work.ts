@@ -28,6 +28,7 @@ import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evide
 import type { Ran, Work } from "../evidence/proposal.ts";
 import { withoutAccount } from "../evidence/transcript.ts";
 import type { Ending } from "../evidence/report.ts";
+import { recordedCalls } from "../replay/recorded-attempt.ts";
 import { RunningJob } from "./running-job.ts";
 import { jobOf, runJob } from "./sandbox-job.ts";
 
@@ -38,6 +39,8 @@ export interface AttemptOrder {
   readonly associate: string;
   /** Carried out once more: the job has a name of its own, and a record answers its model calls. */
   readonly replay?: { readonly id: string; readonly calls: readonly BlobRef[] };
+  /** The record answers these model calls, and the model those after them. Absent: none. */
+  readonly recorded?: readonly BlobRef[];
 }
 
 export interface Stops {
@@ -118,12 +121,21 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
       judged,
     });
     const change = merged(before ?? NO_CHANGE, prepared.change);
-    return await inSandbox({ ...order, brief }, ports, { ...prepared, change }, deadlineMs, stops);
+    const recorded = await recordedBefore(order, ports);
+    return await inSandbox({ ...order, brief, recorded }, ports, { ...prepared, change }, deadlineMs, stops);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
     return { ...nothing, ending: { kind: "stopped", code, message: detail } };
   }
+}
+
+/** Those of the attempt that a fork begins again. A replay has its own. */
+async function recordedBefore(
+  { dispatch: { fork }, replay }: AttemptOrder,
+  { evidence }: AttemptPorts,
+): Promise<readonly BlobRef[]> {
+  return fork === undefined || replay !== undefined ? [] : recordedCalls(fork, evidence);
 }
 
 /** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */
@@ -142,6 +154,11 @@ async function previousDiffOf(
   try {
     for (let at = epoch - 1; at >= Math.max(1, epoch - OLDEST_DIFF); at -= 1) {
       const diff = await evidence.diffOf(runId, dispatch.task.task_id, at);
+      if (diff !== null) return diff;
+    }
+    const { fork } = dispatch;
+    for (let at = (fork?.epoch ?? 1) - 1; fork !== undefined && at >= 1; at -= 1) {
+      const diff = await evidence.diffOf(fork.run, fork.task, at);
       if (diff !== null) return diff;
     }
   } catch (error) {

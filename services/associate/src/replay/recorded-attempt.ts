@@ -1,6 +1,6 @@
 /** The record of an attempt: its dispatch, its outcome, and its model calls. */
-import { AntiphonError } from "@antiphon/contracts";
-import type { BlobRef, DispatchBody, EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
+import { ALL_CALLS, AntiphonError } from "@antiphon/contracts";
+import type { BlobRef, DispatchBody, EvidenceFile, EvidenceManifest, ForkPoint } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
 import { DIFF_FILE } from "../evidence/bundle.ts";
 import type { EvidenceStore } from "../ports.ts";
@@ -10,6 +10,26 @@ export interface RecordedAttempt extends Recorded {
   readonly dispatch: DispatchBody;
   /** Recordings of its model calls, oldest first. */
   readonly calls: readonly BlobRef[];
+}
+
+/**
+ * The recordings of an attempt's first model calls.
+ * @throws AntiphonError ANT_REPLAY_NO_RECORD if it has fewer, unless `calls` stands for all of them
+ */
+export async function recordedCalls(
+  { run, task, epoch, calls }: ForkPoint,
+  evidence: Pick<EvidenceStore, "bundleOf">,
+): Promise<readonly BlobRef[]> {
+  if (calls === 0) return [];
+  const bundle = await evidence.bundleOf(run, task, epoch);
+  const all = bundle === null ? [] : callsIn(bundle);
+  if (all.length === 0 || (calls !== ALL_CALLS && all.length < calls))
+    throw unrecorded({ run, task, epoch }, `has ${all.length} recorded model calls`);
+  return all.slice(0, calls);
+}
+
+function callsIn({ files }: EvidenceManifest): BlobRef[] {
+  return files.filter(({ path }) => CALL.test(path)).map(({ blob }) => blob);
 }
 
 export interface AttemptName {
@@ -36,7 +56,7 @@ export async function recordedAttempt(
   if (dispatch?.type !== "dispatch") throw unrecorded(name, "was never dispatched");
   if (result?.type !== "result" || result.body.kind !== "reported" || bundle === null)
     throw unrecorded(name, "ended without a report");
-  const calls = bundle.files.filter(({ path }) => CALL.test(path)).map(({ blob }) => blob);
+  const calls = callsIn(bundle);
   const made = await callsMade(bundle, evidence);
   if (made > calls.length)
     throw unrecorded(name, `made ${made} model calls, of which ${calls.length} are recorded`);

@@ -12,6 +12,7 @@ import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
+import { forkedAt } from "./forked-at.ts";
 import { GATE_HISTORY, gateStart } from "./gate-dispatch.ts";
 import { startableChecks } from "./paid-attempt.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
@@ -32,6 +33,7 @@ export async function dispatch(
   if (run.routed === null)
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
+  const { told, point } = forkedAt(effect.task, options);
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;
   const checks = await checksOf(effect.task, base, repository);
@@ -66,7 +68,7 @@ export async function dispatch(
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,
     base: tree,
-    feedback: feedback.slice(-MAX_FEEDBACK),
+    feedback: [...told, ...feedback].slice(-MAX_FEEDBACK),
     answers: [...answers],
     image: options.image ?? null,
     scope: scopeOf(planned, options.scope),
@@ -78,6 +80,7 @@ export async function dispatch(
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),
     ...(start === null ? {} : { gate: start.order }),
+    ...(point === null ? {} : { fork: point }),
   };
 }
 

@@ -16,13 +16,14 @@ export interface ReplayPorts {
   readonly calls: RecordedCalls;
   /** The name of a recorded call's object, for the log. */
   readonly nameOf: (call: ReplayedCall) => string | null;
+  readonly onServed: (call: ReplayedCall) => void;
   /** Answers a call that the record does not; null: it is refused. */
   readonly otherwise: ((ask: ModelAsk) => Promise<ModelAnswer>) | null;
 }
 
 export async function replayExchange(
   ask: ModelAsk,
-  { calls, nameOf, otherwise }: ReplayPorts,
+  { calls, nameOf, onServed, otherwise }: ReplayPorts,
 ): Promise<ModelAnswer> {
   const { request, target } = ask;
   if (request.headers.upgrade !== undefined) throw websocket();
@@ -32,6 +33,7 @@ export async function replayExchange(
   const call = calls.answerTo({ host: target.host, path: target.path, body: parsedBody(body) });
   if (call === null && otherwise !== null) return otherwise({ ...ask, body });
   if (call === null) throw unrecorded(`POST ${target.path}`);
+  onServed(call);
   const { response: recorded, model } = call.recording;
   if (recorded.status === 0)
     throw new EgressRefusal("ANT_EGRESS_UPSTREAM", "replay:call", "the recorded call had no answer");

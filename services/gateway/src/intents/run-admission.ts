@@ -1,6 +1,7 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
 import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
+import { checkFork } from "./fork-source.ts";
 import { checkGates, withRepositoryGates } from "./gate-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
@@ -77,6 +78,8 @@ export class RunAdmission {
   async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
     if (isMaterial(options.repo)) return this.#brief(intent, options, caller);
     const found = await this.#inspect(options, caller.session);
+    if (options.fork !== undefined)
+      checkFork(options, found.base.repo, await this.#backend.intentRecord(options.fork.run));
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };

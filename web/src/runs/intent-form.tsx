@@ -1,9 +1,9 @@
 import { useRef, useState, type ReactElement } from "react";
 import { get, post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
-import { harmless } from "../screen/harmless.ts";
 import { usePolled } from "../screen/polled.ts";
-import { intentOf, isPack, NO_FIELDS, type IntentFields } from "./intent.ts";
+import { AgentFields, packOf } from "./agent-fields.tsx";
+import { intentOf, NO_FIELDS, type IntentFields } from "./intent.ts";
 
 interface IntentFormProps {
   readonly onStarted: () => void;
@@ -18,7 +18,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
   const set = (change: Partial<IntentFields>): void => setFields((before) => ({ ...before, ...change }));
 
   const packs = usePolled("/agents", {}, 60_000).data?.agents ?? [];
-  const pack = packs.find(({ name }) => isPack(fields.agent) && name === fields.agent);
+  const pack = packOf(fields, packs);
 
   const start = async (): Promise<void> => {
     const named = pack === undefined ? null : (await get("/agents/{name}", { name: pack.name })).agent;
@@ -29,7 +29,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
     setFields(NO_FIELDS);
     if (details.current !== null) details.current.open = false;
     onStarted();
-    window.location.hash = `#/runs/${runId}`;
+    window.location.assign(`#/runs/${runId}`);
   };
 
   return (
@@ -53,34 +53,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
             onChange={(event) => set({ repo: event.target.value })}
           />
         </label>
-        <label>
-          Agent
-          <select value={fields.agent} onChange={(event) => set({ agent: event.target.value })}>
-            <option value="command">a program in the sandbox</option>
-            <option value="scripted">shell commands, without a model</option>
-            {packs.map(({ name, state }) => (
-              <option key={name} value={name} disabled={state === "unreadable"}>
-                {harmless(state === "ready" ? name : `${name} (${state})`)}
-              </option>
-            ))}
-          </select>
-        </label>
-        {pack === undefined ? (
-          <label className="wide">
-            {fields.agent === "command" ? "Program and arguments" : "Commands, one a line"}
-            <textarea rows={2} value={fields.does} onChange={(event) => set({ does: event.target.value })} />
-          </label>
-        ) : (
-          <label>
-            Most that its model may cost, in USD
-            <input
-              inputMode="decimal"
-              value={fields.modelUsd}
-              onChange={(event) => set({ modelUsd: event.target.value })}
-            />
-            {pack.reason !== null && <span className="quiet">{harmless(pack.reason)}</span>}
-          </label>
-        )}
+        <AgentFields fields={fields} packs={packs} set={set} />
         <label className="wide">
           Checks, one a line. Empty: the repository's own
           <textarea

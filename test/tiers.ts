@@ -50,6 +50,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/session-work-items.test.ts",
   "test/integration/gateway/connectors.test.ts",
   "test/integration/gateway/operations.test.ts",
+  "test/integration/gateway/notices.test.ts",
   "test/integration/gateway/session-stream.test.ts",
   "test/integration/gateway/session-push.test.ts",
   "test/integration/director/file-backlog.test.ts",

@@ -86,6 +86,7 @@ export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
 export * from "./runs/approvals.ts";
 export * from "./runs/connectors.ts";
+export * from "./runs/notice.ts";
 export * from "./runs/fork.ts";
 export * from "./runs/skill-gates.ts";
 export {

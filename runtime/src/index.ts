@@ -29,6 +29,7 @@ export type {
   TailOptions,
 } from "./journal/journal.ts";
 export { tail } from "./journal/journal-tail.ts";
+export { openRunNews, type NewsPlaces, type RunNews } from "./journal/run-news.ts";
 export { openRunOrder } from "./journal/run-order.ts";
 export type { RunOrder } from "./journal/run-order.ts";
 export type { RunCursor, RunPage } from "./journal/run-page.ts";

@@ -27,6 +27,7 @@ import { RunContractReply, RunContractRequest } from "../rpc/run-contract-rpc.ts
 import { RunRebuildReply, RunRebuildRequest } from "../rpc/rebuild-rpc.ts";
 import { PolicySimulation } from "../rpc/policy-simulation.ts";
 import { RunRestoreReply, RunRestoreRequest } from "../rpc/restore-rpc.ts";
+import { Notice } from "../runs/notice.ts";
 import { AdmissionReply } from "../rpc/admission-rpc.ts";
 import { ConnectorsReply, ConnectorsRequest } from "../rpc/connectors-rpc.ts";
 import { Brief, BriefMaterial } from "../reviews/brief.ts";
@@ -106,6 +107,7 @@ export const OWN_CONTRACTS = {
   AttemptReplayRequest: contract("AttemptReplayRequest.v1", "antiphon", AttemptReplayRequest),
   AttemptReplayEvent: contract("AttemptReplayEvent.v1", "antiphon", AttemptReplayEvent),
   ModelRecording: contract("ModelRecording.v1", "antiphon", ModelRecording),
+  Notice: contract("Notice.v1", "antiphon", Notice),
   HookDecision: contract("HookDecision.v1", "antiphon", HookDecision),
   PolicySimulation: contract("PolicySimulation.v1", "antiphon", PolicySimulation),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),

@@ -20,6 +20,7 @@ describe("the gateway's settings", () => {
       adapters: { build: false },
       page: null,
       packFolders: [],
+      notices: null,
       sessionKey: null,
     });
   });

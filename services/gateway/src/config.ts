@@ -7,6 +7,8 @@ import { directoryOf } from "./identity/directory-settings.ts";
 import type { Directory } from "./identity/directory.ts";
 import { oidcOf } from "./identity/oidc-settings.ts";
 import type { OidcConfig } from "./identity/oidc-settings.ts";
+import { noticeSettings } from "./notices/notice-settings.ts";
+import type { NoticeSettings } from "./notices/notice-settings.ts";
 import { adaptersOf } from "./sessions/adapter-settings.ts";
 import type { SessionAdapters } from "./sessions/adapter-settings.ts";
 import type { Person } from "./http/caller-guard.ts";
@@ -43,6 +45,8 @@ export interface GatewayConfig {
   readonly adapters: SessionAdapters;
   /** ANTIPHON_AGENT_PACKS: folders with the agent packs that the page lists, separated by colons. Default: none. */
   readonly packFolders: readonly string[];
+  /** ANTIPHON_NOTIFY_URL and more (notices/notice-settings.ts): a system that is told what waits for people. Null: none. */
+  readonly notices: NoticeSettings | null;
   /** ANTIPHON_PAGE: the folder of a built page. Default: the one of the build that the gateway runs from. */
   readonly page: string | null;
 }
@@ -87,6 +91,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     openRuns,
     devcontainer,
     adapters: adaptersOf(env),
+    notices: noticeSettings(env),
     packFolders: packFoldersOf(env.ANTIPHON_AGENT_PACKS),
     page,
   };

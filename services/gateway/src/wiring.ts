@@ -1,6 +1,6 @@
 /** Wires the gateway: the HTTP server, the bus and the use cases between them. */
 import type { AntiphonError } from "@antiphon/contracts";
-import { measureBus, measureQueues, openMetrics, uniqueId, VERSION } from "@antiphon/runtime";
+import { measureBus, measureQueues, openMetrics, openRunNews, uniqueId, VERSION } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./http/event-stream.ts";
 import { openHttpServer } from "./http/http-server.ts";
@@ -21,6 +21,8 @@ import { HookSignatures } from "./hooks/hook-signature.ts";
 import { identityOf } from "./identity/directory.ts";
 import { OidcPeople } from "./identity/oidc.ts";
 import { hasRight } from "./identity/roles.ts";
+import { tellForever } from "./notices/notice-loop.ts";
+import type { NoticeSettings } from "./notices/notice-settings.ts";
 import { RunTraces } from "./intents/run-trace.ts";
 import { inspectWithImage } from "./intents/standard-image.ts";
 
@@ -71,14 +73,30 @@ export async function start(
   showRoutes(server, bus.endpoints);
   addRoutes(server, { gateway, backend, sessions, streams, hooks, metrics: () => metrics.scrape() });
   addPage(server, readPage(config.page));
+  const stop = new AbortController();
+  const telling = tellAbout(config.notices, { bus, log, backend, signal: stop.signal });
   const url = await server.listen({ host: config.host, port: config.port });
   log.info({ url }, "listening");
   return {
     url,
     async drain() {
+      stop.abort();
       streams.close();
       await server.close();
       await gateway.sessions.drain();
+      await telling;
     },
   };
+}
+
+/** How often the journal is looked at for something to tell. */
+const NEWS_MS = 1_000;
+
+async function tellAbout(
+  settings: NoticeSettings | null,
+  { bus, ...parts }: Pick<ServiceContext, "bus" | "log"> & { backend: Backend; signal: AbortSignal },
+): Promise<void> {
+  if (settings === null) return;
+  const news = openRunNews(bus, ["verdict", "result", "closed"]);
+  await tellForever({ ...parts, settings, news, everyMs: NEWS_MS });
 }

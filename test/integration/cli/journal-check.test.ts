@@ -60,6 +60,7 @@ async function openWorld(): Promise<World> {
     adapters: NO_ADAPTERS,
     page: null,
     packFolders: [],
+    notices: null,
   };
   const startGateway = (): Promise<RunningService> =>
     startService(

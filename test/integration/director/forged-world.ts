@@ -95,6 +95,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       adapters: NO_ADAPTERS,
       page: null,
       packFolders: [],
+      notices: null,
       sessionKey: null,
     };
     const role = await startGateway(context, settings);

@@ -39,6 +39,8 @@ export interface World {
   call(method: string, path: string, call?: Call): Promise<Answer>;
   /** The number of messages in all streams; "zero writes" leaves it unchanged. */
   stored(): Promise<number>;
+  /** Another gateway takes its place, at another port. */
+  restartGateway(): Promise<void>;
   /** The Director of this process ends; one of another process may take over. */
   stopDirector(): Promise<void>;
   close(): Promise<void>;
@@ -64,41 +66,50 @@ export async function openWorld(
     log,
   );
   let url = "";
-  const gateway: RunningService = await startService(
-    {
-      name: "gateway",
-      start: async (context) => {
-        const settings = {
-          host: "127.0.0.1",
-          port: 0,
-          token: null,
-          people: [],
-          directory: OPEN_DIRECTORY,
-          oidc: null,
-          hooks: [],
-          allowedHosts: [],
-          openRuns: 10_000,
-          devcontainer: "require" as const,
-          adapters: NO_ADAPTERS,
-          page: null,
-          packFolders: [],
-          sessionKey: null,
-          ...over,
-        };
-        const role = await start(context, settings);
-        url = role.url;
-        return role;
+  const startGateway = (): Promise<RunningService> =>
+    startService(
+      {
+        name: "gateway",
+        start: async (context) => {
+          const settings = {
+            host: "127.0.0.1",
+            port: 0,
+            token: null,
+            people: [],
+            directory: OPEN_DIRECTORY,
+            oidc: null,
+            hooks: [],
+            allowedHosts: [],
+            openRuns: 10_000,
+            devcontainer: "require" as const,
+            adapters: NO_ADAPTERS,
+            page: null,
+            packFolders: [],
+            notices: null,
+            sessionKey: null,
+            ...over,
+          };
+          const role = await start(context, settings);
+          url = role.url;
+          return role;
+        },
       },
-    },
-    config,
-    log,
-  );
+      config,
+      log,
+    );
+  let gateway = await startGateway();
   const bus = await nats.connect();
   return {
     nats,
     bus,
     journal: openJournal(bus),
-    url,
+    get url() {
+      return url;
+    },
+    async restartGateway() {
+      await gateway.stop();
+      gateway = await startGateway();
+    },
     call: (method, path, call = {}) => send(url, method, path, call),
     async stored() {
       let messages = 0;

@@ -184,6 +184,29 @@ describe("a policy that becomes tighter", () => {
   });
 });
 
+describe("a change that the policy refuses", () => {
+  test("is rejected with the path that it may not touch, which the next attempt is told and keeps to", async () => {
+    await enforce({ protectedPaths: ["docs/**"] });
+    const script = [
+      FIX,
+      // The brief of the first attempt names no path.
+      `case "$ANTIPHON_TASK" in *docs/secret.md*) ;; *) mkdir -p docs; echo new > docs/secret.md ;; esac`,
+    ].join("; ");
+    const flags = ["--check", CHECK, "--attempts", "2", "--agent", "command", "--", "sh", "-c", script];
+    const { runId, project } = await begin(...flags);
+    const [step] = await untilStatus(runId, "succeeded");
+    expect(step).toMatchObject({ attempts: 2, verdict: "PASS" });
+    const [landed] = project.landed(runId);
+    expect(project.git("show", "--format=", "--name-only", landed ?? "").trim()).toBe("add.js");
+    const { body } = await stack.http("GET", `/runs/${runId}/events`, undefined, {
+      ...{ accept: "application/json", authorization: `Bearer ${ANN}` },
+    });
+    const records = body["records"] as { type: string; epoch: number; body: Record<string, unknown> }[];
+    const told = records.find(({ type, epoch }) => type === "dispatch" && epoch === 2)?.body["feedback"];
+    expect(told).toMatchObject([{ epoch: 1, message: expect.stringContaining("docs/secret.md") as string }]);
+  });
+});
+
 describe("an approval node of a Plan.v0", () => {
   const plan = {
     nodes: [

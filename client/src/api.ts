@@ -467,6 +467,9 @@ export type AgentLine = {
   state: "ready" | "no key" | "no prices" | "unknown" | "unreadable";
   reason: string | null;
 };
+export type NamedAgent = {
+  agent: Record<string, unknown>;
+};
 export type Agents = {
   agents: AgentLine[];
 };
@@ -614,6 +617,11 @@ export interface GetRoutes {
   "/agents": {
     readonly params: Nothing;
     readonly answer: Agents;
+  };
+  /** An agent pack as `inputs.agent` of an intent */
+  "/agents/{name}": {
+    readonly params: { readonly name: string | number; readonly model?: UrlValue };
+    readonly answer: NamedAgent;
   };
   /** The process is alive */
   "/healthz": {

@@ -17,6 +17,7 @@ const TABLE = {
   ANT_ADAPTER_UNAVAILABLE: ["terminal", 501, 1, "A command needs an adapter that this deployment does not have.", "Configure the adapter that the message names (docs/guides/sessions.md)."],
   ANT_AGENT_FAILED: ["attempt", 500, 1, "The agent ended without a usable result.", "Read its transcript in the evidence, then change the task or choose another agent."],
   ANT_AGENT_MISSING: ["terminal", 422, 2, "The intent does not say which agent to use.", "Give `inputs.agent`, or on the command line one of --command, --patch, --program, --seed."],
+  ANT_AGENT_PACK_INVALID: ["terminal", 422, 2, "An agent pack cannot be used as it is.", "Correct its agent.yaml as the message says; `antiphon explain AgentPack` shows all fields."],
   ANT_AGENT_TOOL_REFUSED: ["attempt", 403, 1, "The agent asked for a tool the task does not allow.", "Add the tool to allowed_tools, or change the task so that the agent does not need it."],
   ANT_AGENT_UNKNOWN: ["terminal", 422, 2, "There is no agent of that kind.", "Use one of the kinds that the message lists."],
   ANT_APPROVAL_OWN: ["terminal", 403, 2, "The approval does not count: it comes from the requester of the run, or from a name that many people share.", "Ask another person to approve with a token of their own. Everybody may reject or ask for changes."],

@@ -478,6 +478,7 @@ const TABLE = {
   noticeCallMs: [10_000, "milliseconds", "one notice to another system", "it is told again"],
   noticeRetryMs: [300_000, "milliseconds", "longest pause before a notice is told again", "n/a"],
   noticesRemembered: [10_000, "notices", "told by this process", "it may be told twice, with one id"],
+  foldedRecords: [150_000, "records", "of open runs that a gateway remembers folded", "a run is read again"],
   agentPacks: [100, "packs", "people choose from them", "the rest is left out, by name"],
   briefProjects: [32, "repositories", "all are read before a run is accepted", "refused"],
   briefEntries: [1_000, "entries", "a model reads all of them", "the rest is left out and counted"],

@@ -4,7 +4,7 @@ export { causeChain } from "./audit/cause-chain.ts";
 export { type JournalFault } from "./audit/journal-fault.ts";
 export { lostLanding } from "./audit/lost-landing.ts";
 export { proveRun } from "./audit/run-proof.ts";
-export { factsOf } from "./facts/facts-fold.ts";
+export { factsOf, foldFacts } from "./facts/facts-fold.ts";
 export { type RunSnapshot, openRun, replay } from "./machine/replay.ts";
 export { closingOf, runBranch } from "./owed/closing.ts";
 export { type Effect, type EffectOf, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";

@@ -10,6 +10,8 @@ export interface SeenRecord {
 export interface LandedRun {
   readonly runId: string;
   readonly seconds: number;
+  /** When the answer to the start was here, in ms since 1970. */
+  readonly acceptedAtMs: number;
   readonly records: readonly SeenRecord[];
 }
 
@@ -19,9 +21,10 @@ export async function landedRun(stack: Stack, inputs: Readonly<Record<string, un
   const intent = { goal: "Make add add", inputs, constraints: {} };
   const { body } = await stack.http("POST", "/intents", intent);
   const accepted = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
+  const acceptedAtMs = Date.now();
   const runId = String(accepted.body["runId"]);
   const records = await untilLanded(stack, runId);
-  return { runId, seconds: (performance.now() - started) / 1000, records };
+  return { runId, seconds: (performance.now() - started) / 1000, acceptedAtMs, records };
 }
 
 /** The run's records as they arrive, up to its landing; a run that closes without one did not land. */

@@ -4,7 +4,7 @@
  *
  * Not measured: agents that think, repositories beyond 1,000 files, many runs at once.
  */
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FIX, makeProject } from "../e2e/support/project.ts";
@@ -59,20 +59,25 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
   const check = 'node -e "if (require(\\"./add.js\\")(2, 2) !== 4) process.exit(1)"';
   const totals: number[] = [];
   const stages: { [stage: string]: number[] } = {
+    "answer to the agent's first command": [],
     "intent to claim": [],
     "claim to result": [],
     "result to verdict": [],
     "verdict to landed": [],
   };
   for (let i = -2; i < RUNS; i += 1) {
-    const { runId, seconds, records } = await landedRun(stack, {
+    const { runId, seconds, acceptedAtMs, records } = await landedRun(stack, {
       repo: project.path,
-      agent: { kind: "scripted", commands: [`${FIX} && echo // ${i} >> add.js`] },
+      agent: { kind: "scripted", commands: ["date +%s%N > begun", `${FIX} && echo // ${i} >> add.js`] },
       checks: [check],
     });
     if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
     if (i < 0) continue; // The first runs fill the caches that a used installation has.
     totals.push(seconds);
+    const begun = execFileSync("git", ["-C", project.path, "show", `antiphon/${runId}:begun`], {
+      encoding: "utf8",
+    });
+    stages["answer to the agent's first command"]?.push(Number(begun) / 1e9 - acceptedAtMs / 1000);
     const at = (type: string): number =>
       Date.parse(records.find((record) => record.type === type)?.at ?? "") / 1000;
     stages["intent to claim"]?.push(at("claim") - at("intent"));

@@ -34,6 +34,23 @@ describe("a person with the page", () => {
     await untilStatus(page, "queued"); // as it was at its first record
   });
 
+  test("chooses an agent pack: the form asks for its budget instead of commands, and for no more than a goal", async () => {
+    const page = await pageOf(ANN);
+    await page.getByText("New run").click();
+    await page.getByLabel("Goal").fill("Fix the broken add");
+    await page.getByLabel(/^Repository/).fill(world.project.path);
+    await page.locator("option[value=codex]").waitFor({ state: "attached" });
+    await page.getByLabel("Agent").selectOption("codex");
+    expect(await page.getByLabel(/^(Commands|Program)/).count()).toBe(0);
+    await page.getByLabel(/may cost/).fill("0.5");
+    const asked = page.waitForRequest((request) => request.url().endsWith("/intents"));
+    await page.getByRole("button", { name: "Start the run" }).click();
+    expect((await asked).postDataJSON()).toMatchObject({
+      inputs: { agent: { kind: "pack", name: "codex" } },
+      constraints: { model_budget: { usd_micro: 500_000 } },
+    });
+  });
+
   test("approves what another person asked for: it lands then, and not before", async () => {
     const [ann, ben] = [await pageOf(ANN), await pageOf(BEN, { width: 360, height: 740 })];
     const runId = await submit(ann, { approvals: 1 });

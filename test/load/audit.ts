@@ -138,5 +138,7 @@ function timeStages(run: readonly Seen[], stages: Map<string, number[]>): void {
       add(`${before.type} to ${now.type}`, now.atMs - before.atMs);
   }
   const [first, last] = [run[0], run.at(-1)];
+  const claim = run.find(({ type }) => type === "claim");
+  if (first?.type === "intent" && claim !== undefined) add("intent to claim", claim.atMs - first.atMs);
   if (first?.type === "intent" && last?.type === "closed") add("intent to closed", last.atMs - first.atMs);
 }

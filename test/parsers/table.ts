@@ -34,7 +34,6 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/claim/left-claims.ts": OURS,
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
   "runtime/src/nats/roll-call.ts": SERVER,
-  "runtime/src/stores/upload-notes.ts": OURS,
   "services/director/src/verification/delivery.ts": OURS,
   "services/gateway/src/notices/told-places.ts": OURS,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
@@ -58,6 +57,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "runtime/src/stores/object-layout.ts": SERVER,
   "runtime/src/publishing/publish-result.ts": SERVER,
   "runtime/src/nats/durability.ts": SERVER,
+  "runtime/src/stores/upload-notes.ts": OURS,
   "runtime/src/process/source-stack.ts":
     "lines of a stack, each of bounded length, and maps that the build wrote",
   "runtime/src/nats/sync-mode.ts": SERVER,

@@ -1,9 +1,8 @@
 // Finds agent packs: by the path of their directory, among the user's own, among those of this installation.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { gzipSync } from "node:zlib";
 import { parse } from "yaml";
-import { fileCommand } from "@antiphon/contracts/runs/pack-agent";
+import { completePack as withFiles } from "@antiphon/contracts/runs/pack-files";
 import { validate } from "@antiphon/contracts/validation/validate";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import { usage } from "../failure.ts";
@@ -39,28 +38,12 @@ export function allPacks(places: PackPlaces): FoundPack[] {
   return [...found.values()].sort((a, b) => (a.pack.name < b.pack.name ? -1 : 1));
 }
 
-/** A record of the run holds the command, and no command is longer. */
-const COMMAND_CHARS = 8000;
-
-/** The pack with the content of its own files, so that nothing else has to read them. */
+/** The pack with the content of its own files. */
 export function completePack(file: string): AgentPack {
-  const { install, ...pack } = readPack(file);
-  if (install === undefined) return pack;
-  const { files = [], commands = [], ...packages } = install;
-  const all = [...files.map((name) => writing(dirname(file), name)), ...commands];
-  return { ...pack, install: { ...packages, ...(all.length === 0 ? {} : { commands: all }) } };
-}
-
-function writing(directory: string, name: string): string {
-  const file = join(directory, name);
-  if (!existsSync(file)) throw usage(`${file}: there is no such file`, "agent.yaml lists it under `files`");
-  const content = gzipSync(readFileSync(file), { level: 9 }).toString("base64");
-  const command = fileCommand(name, content);
-  if (command.length <= COMMAND_CHARS) return command;
-  throw usage(
-    `${file} is too large for a file of a pack: ${content.length} characters when packed, of at most ${COMMAND_CHARS}`,
-    "publish it as a package and install it with `npm` or `pip`",
-  );
+  return withFiles(readPack(file), (name) => {
+    const own = join(dirname(file), name);
+    return existsSync(own) ? readFileSync(own) : null;
+  });
 }
 
 export function readPack(file: string): AgentPack {

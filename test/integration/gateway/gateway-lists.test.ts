@@ -1,6 +1,9 @@
 /** Where a list and a stream go on: cursors of pages (run-list.test.ts holds the order of runs), and `Last-Event-ID`. */
 import { closedRecord } from "@antiphon/contracts/testing/records";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLogger } from "@antiphon/runtime";
+import { natsBackend } from "../../../services/gateway/src/backend/nats-backend.ts";
+import { RunList } from "../../../services/gateway/src/runs/run-list.ts";
 import { cursorText } from "../../../services/gateway/src/http/paging.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
@@ -21,6 +24,31 @@ async function begin(): Promise<string> {
   const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
   return String((await world.call("POST", `/intents/${String(body.intentId)}/run`)).body.runId);
 }
+
+describe("the list of runs", () => {
+  it("reads an open run once, then only what came since, and shows it", async () => {
+    const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), 10_000);
+    const reads: string[] = [];
+    const read = (runId: string) => {
+      reads.push(runId);
+      return backend.read(runId);
+    };
+    const list = new RunList({ ...backend, read });
+    const runId = await begin();
+    const lineOf = async () => (await list.page(1, null)).runs[0];
+    expect(await lineOf()).toMatchObject({ runId, status: "queued", paused: false });
+    await world.call("POST", `/runs/${runId}/pause`);
+    expect(await lineOf()).toMatchObject({ runId, paused: true });
+    await world.call("POST", `/runs/${runId}/resume`);
+    expect(await lineOf()).toMatchObject({ runId, paused: false });
+    await world.journal.append(closedRecord(runId));
+    const closed = await lineOf();
+    expect(closed?.endedAt).toEqual(expect.any(String));
+    expect(await lineOf()).toEqual(closed);
+    expect(await new RunList(backend).page(1, null)).toMatchObject({ runs: [closed] });
+    expect(reads).toEqual([runId]);
+  });
+});
 
 describe("pages of a list", () => {
   interface Page {

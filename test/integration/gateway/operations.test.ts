@@ -33,8 +33,39 @@ describe("the queues", () => {
 });
 
 it("the agents are those of the folders, and without an egress gateway their state is unknown", async () => {
+  const asked = performance.now();
   const { status, body } = await world.call("GET", "/agents");
   expect(status).toBe(200);
+  expect(performance.now() - asked, "a person waits for it").toBeLessThan(8_000);
   const agents = body["agents"] as { name: string; state: string }[];
   expect(agents.find(({ name }) => name === "codex")).toMatchObject({ state: "unknown" });
+});
+
+describe("an agent pack", () => {
+  it("is given as an intent takes it, with its own files and the chosen model", async () => {
+    const { status, body } = await world.call("GET", "/agents/model?model=big-1");
+    expect(status).toBe(200);
+    const agent = body["agent"] as { install: string[]; argv: string[]; env: object };
+    expect(agent.install.join("\n")).toMatch(/base64 -d \| gzip -d > lib\//);
+    expect(JSON.stringify([agent.argv, agent.env])).toContain("big-1");
+    const repo = makeRepo({ files: { "a.txt": "1\n" } }).path;
+    const intent = intentFor(repo) as { inputs: object };
+    const accepted = await world.call("POST", "/intents", {
+      body: { ...intent, inputs: { ...intent.inputs, agent } },
+    });
+    expect(accepted.status).toBe(201);
+  });
+
+  it.each(["none", "..%2fmodel", "%2e%2e%2f%2e%2e%2fetc", "toString"])(
+    "that the folders do not list is refused, also if it names a place: %s",
+    async (name) => {
+      const { status, body } = await world.call("GET", `/agents/${name}`);
+      expect([status, body["code"]]).toEqual([422, "ANT_AGENT_UNKNOWN"]);
+    },
+  );
+
+  it("with a model whose name is none is refused", async () => {
+    const { status, body } = await world.call("GET", `/agents/model?model=${encodeURIComponent("a b\n")}`);
+    expect([status, body["code"]]).toEqual([400, "ANT_CONTRACT_INVALID"]);
+  });
 });

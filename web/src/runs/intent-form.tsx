@@ -1,6 +1,8 @@
 import { useRef, useState, type ReactElement } from "react";
-import { post } from "../api/gateway.ts";
+import { get, post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
+import { usePolled } from "../screen/polled.ts";
+import { AgentFields, packOf } from "./agent-fields.tsx";
 import { intentOf, NO_FIELDS, type IntentFields } from "./intent.ts";
 
 interface IntentFormProps {
@@ -15,15 +17,19 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
   const repo = fields.repo === "" ? lastRepo : fields.repo;
   const set = (change: Partial<IntentFields>): void => setFields((before) => ({ ...before, ...change }));
 
+  const packs = usePolled("/agents", {}, 60_000).data?.agents ?? [];
+  const pack = packOf(fields, packs);
+
   const start = async (): Promise<void> => {
-    const { intentId } = await post("/intents", {}, intentOf({ ...fields, repo }));
+    const named = pack === undefined ? null : (await get("/agents/{name}", { name: pack.name })).agent;
+    const { intentId } = await post("/intents", {}, intentOf({ ...fields, repo }, named));
     // The key makes a repeated request, after a lost answer, return the same run.
     const key = { "idempotency-key": crypto.randomUUID() };
     const { runId } = await post("/intents/{id}/run", { id: intentId }, undefined, key);
     setFields(NO_FIELDS);
     if (details.current !== null) details.current.open = false;
     onStarted();
-    window.location.hash = `#/runs/${runId}`;
+    window.location.assign(`#/runs/${runId}`);
   };
 
   return (
@@ -47,20 +53,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
             onChange={(event) => set({ repo: event.target.value })}
           />
         </label>
-        <label>
-          Agent
-          <select
-            value={fields.agent}
-            onChange={(event) => set({ agent: event.target.value as IntentFields["agent"] })}
-          >
-            <option value="command">a program in the sandbox</option>
-            <option value="scripted">shell commands, without a model</option>
-          </select>
-        </label>
-        <label className="wide">
-          {fields.agent === "command" ? "Program and arguments" : "Commands, one a line"}
-          <textarea rows={2} value={fields.does} onChange={(event) => set({ does: event.target.value })} />
-        </label>
+        <AgentFields fields={fields} packs={packs} set={set} />
         <label className="wide">
           Checks, one a line. Empty: the repository's own
           <textarea
@@ -90,7 +83,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
         <Action
           kind="primary"
           perform={start}
-          disabled={fields.goal.trim() === "" || fields.does.trim() === ""}
+          disabled={fields.goal.trim() === "" || (pack === undefined && fields.does.trim() === "")}
         >
           Start the run
         </Action>

@@ -265,6 +265,7 @@ const DEPLOYMENT = {
     state: oneOf("ready", "no key", "no prices", "unknown", "unreadable"),
     reason: orNull(TEXT),
   }),
+  NamedAgent: object({ agent: { type: "object", additionalProperties: true } }),
   Agents: object({ agents: list(named("AgentLine")) }),
   Alive: object({ status: just("ok") }),
   Ready: object({ status: just("ready") }),

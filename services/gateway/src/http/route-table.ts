@@ -45,6 +45,8 @@ const route = (
 
 const SEQUENCE = "^\\d{1,15}$";
 
+const MODEL = "^[\\w./:@-]{1,128}$";
+
 const KIND = "^(attempt|verdict)$";
 
 /** In the order of README.md. */
@@ -275,6 +277,9 @@ export const ROUTES: readonly Route[] = [
     200,
     "Agents",
   ),
+  route("get", "/agents/{name}", "An agent pack as `inputs.agent` of an intent", 200, "NamedAgent", null, {
+    options: { model: MODEL },
+  }),
   route("get", "/healthz", "The process is alive", 200, "Alive"),
   route("get", "/readyz", "NATS is connected", 200, "Ready"),
   route("get", "/metrics", "Prometheus", 200, "text/plain"),

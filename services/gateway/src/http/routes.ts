@@ -296,6 +296,9 @@ function addDeadLetters(server: FastifyInstance, gateway: Gateway): void {
 function addOperations(server: FastifyInstance, gateway: Gateway): void {
   server.get("/queues", () => gateway.operations.queues());
   server.get("/agents", () => gateway.operations.agents());
+  server.get<Params<"name"> & { Querystring: { model?: string } }>("/agents/:name", ({ params, query }) =>
+    gateway.operations.agent(params.name, query.model),
+  );
 }
 
 function addHealth(server: FastifyInstance, { backend, metrics }: RouteParts): void {

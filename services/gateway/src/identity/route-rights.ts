@@ -50,6 +50,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "GET /services": ["read"],
   "GET /queues": ["read"],
   "GET /agents": ["read"],
+  "GET /agents/:name": ["read"],
   "GET /metrics": ["read"],
 };
 

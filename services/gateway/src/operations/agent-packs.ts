@@ -8,9 +8,12 @@ import {
   AntiphonError,
   limits,
   validateDocument,
+  type AgentOf,
   type AgentPack,
   type ModelHostView,
 } from "@antiphon/contracts";
+import { packAgent } from "@antiphon/contracts/runs/pack-agent";
+import { completePack } from "@antiphon/contracts/runs/pack-files";
 
 export interface AgentLine {
   readonly name: string;
@@ -22,6 +25,8 @@ export interface AgentLine {
   /** Why it is not ready; null: it is. */
   readonly reason: string | null;
 }
+
+const MODEL_NAME = /^[\w./:@-]{1,128}$/;
 
 interface Found {
   readonly name: string;
@@ -64,13 +69,46 @@ function stateOf(
   return { state: "no key", reason: known.reason ?? `the egress gateway has no key for ${host}` };
 }
 
+/**
+ * The agent of a run, as an intent takes it, made of a pack with its own files.
+ * @throws AntiphonError ANT_AGENT_UNKNOWN, ANT_AGENT_PACK_INVALID, ANT_CONTRACT_INVALID (the name of the model)
+ */
+export async function agentOfPack(
+  folders: readonly string[],
+  name: string,
+  model: string | undefined,
+): Promise<AgentOf<"pack">> {
+  if (model !== undefined && !MODEL_NAME.test(model))
+    throw new AntiphonError("ANT_CONTRACT_INVALID", "`model` is no name of a model");
+  for (const folder of folders) {
+    if (!(await namesIn(folder)).includes(name)) continue; // Never a path that somebody else wrote.
+    const found = await packAt(join(folder, name));
+    if (found === null) continue;
+    if (found.pack === null) throw new AntiphonError("ANT_AGENT_PACK_INVALID", `${name}: ${found.fault}`);
+    const contents = new Map<string, Buffer>();
+    for (const file of found.pack.install?.files ?? []) {
+      const content = await readFile(join(folder, name, file)).catch(() => null); // Named as missing below.
+      if (content !== null) contents.set(file, content);
+    }
+    return packAgent(
+      completePack(found.pack, (file) => contents.get(file) ?? null),
+      { model },
+    );
+  }
+  throw new AntiphonError("ANT_AGENT_UNKNOWN", `this deployment has no agent pack ${JSON.stringify(name)}`);
+}
+
 async function packsIn(folder: string): Promise<Found[]> {
+  const names = await namesIn(folder);
+  return (await Promise.all(names.map((name) => packAt(join(folder, name))))).flatMap((one) => one ?? []);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return []; // Nobody has added a pack of their own yet.
     throw new AntiphonError("ANT_CONFIG_INVALID", `${folder} cannot be read`, { cause: error });
   });
-  const files = names.sort().slice(0, limits.agentPacks);
-  return (await Promise.all(files.map((name) => packAt(join(folder, name))))).flatMap((one) => one ?? []);
+  return names.sort().slice(0, limits.agentPacks);
 }
 
 /** Null: the folder holds no pack. */

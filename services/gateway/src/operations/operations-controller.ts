@@ -1,10 +1,13 @@
 // What whoever is on call looks at: the queues with what waits in them, and the agents that people may choose.
 import { AntiphonError } from "@antiphon/contracts";
-import type { HeldAttempts } from "@antiphon/contracts";
-import type { ConsumerCounts } from "@antiphon/runtime";
+import type { AgentOf, HeldAttempts } from "@antiphon/contracts";
+import { withDeadline, type ConsumerCounts } from "@antiphon/runtime";
 import type { Backend } from "../ports.ts";
-import { agentLines } from "./agent-packs.ts";
+import { agentLines, agentOfPack } from "./agent-packs.ts";
 import type { AgentLine } from "./agent-packs.ts";
+
+/** A person waits for the list: an egress gateway that is silent so long does not hold it up. */
+const HOSTS_MS = 1_500;
 
 export interface Queues {
   readonly consumers: readonly ConsumerCounts[];
@@ -19,6 +22,8 @@ export interface Queues {
 export interface Operations {
   queues(): Promise<Queues>;
   agents(): Promise<{ agents: readonly AgentLine[] }>;
+  /** A pack as the agent of an intent, with its own model or another one. */
+  agent(name: string, model: string | undefined): Promise<{ agent: AgentOf<"pack"> }>;
 }
 
 export function operationsController(backend: Backend, packFolders: readonly string[]): Operations {
@@ -28,7 +33,11 @@ export function operationsController(backend: Backend, packFolders: readonly str
       return { ...counts, held: summed(admissions.flat()), directors: admissions.length };
     },
     async agents() {
-      return { agents: await agentLines(packFolders, await hostsOf(backend)) };
+      const hosts = await withDeadline(HOSTS_MS, hostsOf(backend), () => null);
+      return { agents: await agentLines(packFolders, hosts) };
+    },
+    async agent(name, model) {
+      return { agent: await agentOfPack(packFolders, name, model) };
     },
   };
 }

@@ -1,11 +1,12 @@
 // Lists runs, page by page, the newest first; the archived ones follow. Only the runs of the page are read. A closed run
-// never changes, so its line is cached; the cache is bounded and drops the oldest line. A run that cannot be read is
-// listed with its error code and does not affect the others.
+// never changes, so its line is cached. Of an open run the fold of its records is remembered, and only what came since is read,
+// because the list is asked for again and again. Both caches are bounded and drop what was not asked for longest. A
+// run that cannot be read is listed with its error code and does not affect the others.
 import { LRUCache } from "lru-cache";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { corruptSummary, runSummary } from "./run-summary.ts";
 import type { RunSummary } from "./run-summary.ts";
-import type { StoredRecord } from "@antiphon/contracts";
+import { factsOf, foldFacts, type RunFacts } from "@antiphon/run";
 import type { RunCursor } from "@antiphon/runtime";
 import type { Backend } from "../ports.ts";
 
@@ -16,11 +17,24 @@ export interface ListedRuns {
   readonly next: RunCursor | null;
 }
 
+interface Folded {
+  readonly facts: RunFacts;
+  /** Sequences of the first and the last record. */
+  readonly first: number;
+  readonly last: number;
+  readonly records: number;
+}
+
 export class RunList {
-  readonly #backend: Backend;
+  readonly #backend: Pick<Backend, "runPage" | "read" | "next">;
   readonly #over = new LRUCache<string, RunSummary>({ max: limits.openRuns });
 
-  constructor(backend: Backend) {
+  readonly #open = new LRUCache<string, Folded>({
+    maxSize: limits.foldedRecords,
+    sizeCalculation: ({ records }) => Math.max(1, records),
+  });
+
+  constructor(backend: Pick<Backend, "runPage" | "read" | "next">) {
     this.#backend = backend;
   }
 
@@ -41,20 +55,48 @@ export class RunList {
   async #summary(runId: string): Promise<RunSummary | null> {
     const known = this.#over.get(runId);
     if (known !== undefined) return known;
-    const records = await this.#read(runId);
-    if (records instanceof AntiphonError) return corruptSummary(runId, records);
-    const summary = runSummary(records);
-    if (summary !== null && summary.endedAt !== null) this.#over.set(runId, summary);
+    const folded = await this.#folded(runId);
+    if (folded instanceof AntiphonError) return corruptSummary(runId, folded);
+    const summary = runSummary(folded.facts, folded.first);
+    if (summary?.endedAt == null) this.#open.set(runId, folded);
+    else {
+      this.#over.set(runId, summary);
+      this.#open.delete(runId);
+    }
     return summary;
   }
 
-  async #read(runId: string): Promise<StoredRecord[] | AntiphonError> {
+  async #folded(runId: string): Promise<Folded | AntiphonError> {
+    const before = this.#open.get(runId);
     try {
-      return await this.#backend.read(runId);
+      return await (before === undefined ? this.#whole(runId) : this.#further(runId, before));
     } catch (thrown) {
       const error = AntiphonError.from(thrown);
       if (error.code !== "ANT_JOURNAL_CORRUPT") throw thrown;
+      this.#open.delete(runId);
       return error;
+    }
+  }
+
+  async #whole(runId: string): Promise<Folded> {
+    const all = await this.#backend.read(runId);
+    return {
+      ...{ facts: factsOf(all), records: all.length },
+      ...{ first: all[0]?.seq ?? 0, last: all.at(-1)?.seq ?? 0 },
+    };
+  }
+
+  async #further(runId: string, before: Folded): Promise<Folded> {
+    let folded = before;
+    for (;;) {
+      const more = await this.#backend.next(runId, folded.last + 1);
+      const last = more.at(-1);
+      if (last === undefined) return folded;
+      const { facts, records } = folded;
+      folded = {
+        ...{ ...folded, facts: more.reduce(foldFacts, facts) },
+        ...{ last: last.seq, records: records + more.length },
+      };
     }
   }
 }

@@ -1,7 +1,7 @@
 // One line of the list of runs. Pure.
-import { factsOf, isPaused, runView, timeOf } from "@antiphon/run";
+import { isPaused, runView, timeOf, type RunFacts } from "@antiphon/run";
 import { type AntiphonError } from "@antiphon/contracts";
-import type { RunViewModel, StoredRecord } from "@antiphon/contracts";
+import type { RunViewModel } from "@antiphon/contracts";
 
 export interface RunSummary {
   readonly runId: string;
@@ -29,8 +29,8 @@ export function corruptSummary(runId: string, { code, detail, data }: AntiphonEr
   };
 }
 
-export function runSummary(records: readonly StoredRecord[]): RunSummary | null {
-  const facts = factsOf(records);
+/** `seq`: of the first record. */
+export function runSummary(facts: RunFacts, seq: number): RunSummary | null {
   const { runId, intent, openedAt, closed } = facts;
   if (intent === null || openedAt === null) return null;
   return {
@@ -43,6 +43,6 @@ export function runSummary(records: readonly StoredRecord[]): RunSummary | null 
     code: closed?.code ?? null,
     startedAt: timeOf(openedAt),
     endedAt: closed === null ? null : timeOf(closed.at),
-    seq: records[0]?.seq ?? 0,
+    seq,
   };
 }

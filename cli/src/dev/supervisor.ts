@@ -41,6 +41,8 @@ export interface DevOptions {
    */
   readonly metricsPort: number | null;
   readonly readyWithinMs: number;
+  /** Every stack names lines of the sources, not only the logged ones: for people who change them. Costs 5 to 10 MB a service. */
+  readonly mapsEveryStack: boolean;
   /** With the agent packs that the page lists; of two packs with one name the first counts. */
   readonly packFolders: readonly string[];
 }
@@ -189,7 +191,8 @@ export class Supervisor {
   }
 
   #argumentsOf(role: string): string[] {
-    return [SMALL_YOUNG_SPACE, join(this.#bundle, "serve.js"), role];
+    const maps = this.#options.mapsEveryStack ? ["--enable-source-maps"] : [];
+    return [SMALL_YOUNG_SPACE, ...maps, join(this.#bundle, "serve.js"), role];
   }
 
   /** Restarts, all at once, the services that differ in the new bundle. The nats-server and the others keep running. */

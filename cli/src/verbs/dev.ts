@@ -91,6 +91,7 @@ async function dev(context: CliContext, dir: string, flags: DevFlags): Promise<v
       flags.metricsPort === undefined ? null : number("--metrics-port", flags.metricsPort, 0, 65_000),
     sandbox: flags.sandbox ?? null,
     readyWithinMs: 60_000,
+    mapsEveryStack: flags.watch === true,
   };
   let watched: { stop(): void } | null = null;
   const supervisor = new Supervisor(context.config, options, context.bundle, report);

@@ -55,8 +55,10 @@ test("every route answers JSON as the OpenAPI document says, with no field left 
     kind: string;
   }[])
     await call("get", "/runs/{id}/evidence/{task}/{epoch}", [runId, taskId, String(epoch), `?kind=${kind}`]);
-  for (const path of ["/journal", "/dead-letters", "/keys", "/models", "/images", "/healthz", "/readyz"])
+  for (const path of ["/journal", "/dead-letters", "/keys", "/models", "/images", "/queues", "/agents"])
     await call("get", path);
+  for (const path of ["/healthz", "/readyz"]) await call("get", path);
+  await call("get", "/agents/{name}", ["claude"]);
   await call("get", "/openapi.json");
   await call("get", "/services", ["?expect=6"]);
   await call("get", "/policy", [`?repo=${project.path}`]);

@@ -477,6 +477,18 @@ const TABLE = {
   ],
   noticeCallMs: [10_000, "milliseconds", "one notice to another system", "it is told again"],
   noticeRetryMs: [300_000, "milliseconds", "longest pause before a notice is told again", "n/a"],
+  noticeRefusedMs: [
+    900_000,
+    "milliseconds",
+    "a notice that is refused each time with 4xx",
+    "it is given up, and an error of the log names it",
+  ],
+  noticeUntakenMs: [
+    86_400_000,
+    "milliseconds",
+    "a notice that nobody takes",
+    "it is given up, and an error of the log names it",
+  ],
   noticesRemembered: [10_000, "notices", "told by this process", "it may be told twice, with one id"],
   foldedRecords: [150_000, "records", "of open runs that a gateway remembers folded", "a run is read again"],
   agentPacks: [100, "packs", "people choose from them", "the rest is left out, by name"],

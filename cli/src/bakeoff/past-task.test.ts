@@ -1,4 +1,5 @@
 import type { IntentBody } from "@antiphon/contracts";
+import { MATERIAL } from "@antiphon/contracts/runs/connectors";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { expect, test } from "vitest";
 import { pastTask } from "./past-task.ts";
@@ -43,6 +44,27 @@ test("has the tasks of the past run without their agents, and its model budget o
   expect(pastTask(past, AGENT, 7)?.constraints["model_budget"]).toEqual({ usd_micro: 7 });
 });
 
-test("is none for a run that read connectors", () => {
-  expect(pastTask(body({ connectors: ["work-items"] }), AGENT, null)).toBeNull();
+test("is none for a run that had no repository, also one whose connectors the deployment chose", () => {
+  const brief = { ...body(), base: { repo: MATERIAL, ref: "refs/heads/main", commit: COMMIT } };
+  expect(brief.intent.connectors).toBeUndefined();
+  expect(pastTask(brief, AGENT, null)).toBeNull();
+});
+
+test("of a run that was a fork begins at the commit, and not in the middle of a recording", () => {
+  const fork = { run: "run_a", task: "T-001", epoch: 1, calls: 0, feedback: [] };
+  const forked = body({ inputs: { repo: "/srv/app", fork } }, { fork });
+  expect(pastTask(forked, AGENT, null)?.inputs["fork"]).toBeUndefined();
+});
+
+test("is judged by the agent that judged the past run, and never by the agent that does it", () => {
+  const agent = { kind: "command" as const, argv: ["past"] };
+  const gates = { skills: ["reviewer" as const] };
+  const gatesOf = (past: Parameters<typeof pastTask>[0]) => pastTask(past, AGENT, null)?.inputs["gates"];
+  expect(gatesOf(body({}, { agent, gates }))).toEqual({ skills: ["reviewer"], agent });
+  const judge = { kind: "command" as const, argv: ["judge"] };
+  const named = { ...gates, agent: judge };
+  expect(gatesOf(body({}, { agent, gates: named }))).toEqual(named);
+  const policy = { profiles: ["p"], gates: [{ name: "reviewed", skill: "reviewer" as const }] };
+  expect(gatesOf({ ...body({}, { agent }), policy })).toEqual({ skills: [], agent });
+  expect(gatesOf(body({}, { agent }))).toBeUndefined();
 });

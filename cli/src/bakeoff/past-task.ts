@@ -1,22 +1,22 @@
 // The task of a past run, to be done once more by another agent: the same goal, options and commit. Pure.
-import type { AgentSpec, Intent, IntentBody } from "@antiphon/contracts";
+import type { AgentSpec, Intent, IntentBody, SkillGates } from "@antiphon/contracts";
+import { isMaterial } from "@antiphon/contracts/runs/connectors";
 
 /** What the new run decides by itself, or what was about that one run only. */
-const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_on", "race", "repo"];
+const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_on", "race", "repo", "fork"];
 /** People would be asked about each run; what is measured is the agent. */
 const OWN_CONSTRAINTS = ["approvals", "allow_dirty", "model_budget"];
 
-/** Null: the run can be done by no other agent. */
-export function pastTask(
-  body: Pick<IntentBody, "intent" | "options" | "base">,
-  agent: AgentSpec,
-  modelUsdMicro: number | null,
-): Intent | null {
+type PastBody = Pick<IntentBody, "intent" | "options" | "base" | "policy">;
+
+/** Null: the run had no repository, so there is nothing that another agent could change. */
+export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number | null): Intent | null {
   const { intent, options, base } = body;
-  if ((intent.connectors ?? []).some((name) => name !== "git")) return null;
+  if (isMaterial(base.repo)) return null;
   const { model_budget } = options;
   const budget = modelUsdMicro === null ? model_budget : { usd_micro: modelUsdMicro };
   const constraints = without(intent.constraints, OWN_CONSTRAINTS);
+  const gates = judged(body);
   const tasks = options.tasks?.map(({ agent: _own, approvals: _people, ...task }) => task);
   return {
     goal: intent.goal,
@@ -24,6 +24,7 @@ export function pastTask(
       ...without(intent.inputs, OWN_INPUTS),
       ...{ repo: base.repo, base_ref: base.commit, agent },
       ...(tasks === undefined ? {} : { tasks }),
+      ...(gates === undefined ? {} : { gates }),
     },
     constraints: {
       ...constraints,
@@ -34,6 +35,13 @@ export function pastTask(
         : { egress: { mode: "allowlist", allowlist: [] } }),
     },
   };
+}
+
+/** The gates with the agent that judged the past run, because otherwise each agent would judge its own changes. */
+function judged({ options: { gates, agent }, policy }: PastBody): SkillGates | undefined {
+  const byPolicy =
+    policy?.gates?.some((gate) => gate.skill !== undefined && gate.agent === undefined) ?? false;
+  return gates === undefined && !byPolicy ? undefined : { skills: [], agent, ...gates };
 }
 
 function without(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {

@@ -23,7 +23,10 @@ export function forkIntent(body: IntentBody, at: ForkedAt, changed: Changed): In
   const agent = changed.agent ?? at.agent;
   const again = pastTask({ ...body, base: { ...body.base, commit: base } }, agent, changed.modelUsdMicro);
   if (again === null)
-    throw usage("a run without a repository cannot be forked", "run it again with its goal");
+    throw usage(
+      "the run is a brief: it had no repository, so it has no commit to go on from",
+      "start it again with its goal; it reads the connectors anew",
+    );
   const { approvals } = body.intent.constraints;
   const tasks = body.options.tasks?.filter(({ id }) => !done.includes(nameOf(id)));
   return {

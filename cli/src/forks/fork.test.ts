@@ -1,5 +1,6 @@
 import type { RunRecord } from "@antiphon/client";
 import type { IntentBody } from "@antiphon/contracts";
+import { MATERIAL } from "@antiphon/contracts/runs/connectors";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { describe, expect, test } from "vitest";
 import { forkIntent } from "./fork-intent.ts";
@@ -94,5 +95,10 @@ describe("the intent of a fork", () => {
     });
     expect(constraints["model_budget"]).toEqual({ usd_micro: 5 });
     expect(() => forkIntent(INTENT, at("T-001:1/2"), changed)).toThrow("the recorded answers");
+  });
+
+  test("is refused for a brief, which had no repository", () => {
+    const brief = { ...INTENT, base: { ...INTENT.base, repo: MATERIAL } };
+    expect(() => forkIntent(brief, at("T-001:1"), NOTHING)).toThrow("the run is a brief");
   });
 });

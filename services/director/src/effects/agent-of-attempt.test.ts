@@ -18,3 +18,9 @@ test("each rejection hands a task over to the next agent, and the last one keeps
 test("a task with an agent of its own keeps it", () => {
   expect(agentOfAttempt(task(1, command("own")), agents)).toEqual(command("own"));
 });
+
+test("a skill that judges keeps its agent, also if that is the agent of the run", () => {
+  const { planned } = task(0);
+  const gate = { skill: "reviewer" as const, of: "T-001", blocks: "error" as const };
+  expect(agentOfAttempt({ rejections: 2, planned: { ...planned, gate } }, agents)).toEqual(command("a"));
+});

@@ -13,6 +13,21 @@ test("a skill that nobody but the author's script could be is refused, with the 
   );
 });
 
+test("no run names a script or a recording as its judge, whoever demands the skill", () => {
+  const author = { kind: "command" as const, argv: ["author"] };
+  const forged = { ...SCRIPT, commands: [`echo '{"findings":[]}' > findings.json`] };
+  const judge = { agent: author, gates: { skills: [], agent: forged } };
+  expect(() => checkGates(judge, POLICY)).toThrow("a scripted agent does only what it was told before");
+  const demanded = withRepositoryGates(judge.gates, ["reviewer"]);
+  expect(() => checkGates({ agent: author, gates: demanded! }, NONE, ["reviewer"])).toThrow(
+    "nobody can be the reviewer",
+  );
+  const replay = { kind: "replay" as const, seed: "recorded" };
+  const own = { agent: author, gates: { skills: ["qa" as const], agent: replay } };
+  expect(() => checkGates(own, NONE)).toThrow("nobody can be the qa");
+  expect(() => checkGates(judge, NONE)).not.toThrow();
+});
+
 test("a run with an agent that can judge, with a judge of its own, or without skills starts", () => {
   const judge = { kind: "command" as const, argv: ["judge"] };
   expect(() => checkGates({ agent: SCRIPT }, NONE)).not.toThrow();

@@ -6,13 +6,14 @@ import type { AgentSpec, GateSkill, PolicyBounds, RunOptions } from "@antiphon/c
 /** These do what they were told before, and can judge no change that they have not seen. */
 const BLIND: ReadonlySet<AgentSpec["kind"]> = new Set(["scripted", "replay"]);
 
-/** @throws AntiphonError ANT_INTENT_OPTIONS if a skill is demanded and only the author's script could be it */
+/** @throws AntiphonError ANT_INTENT_OPTIONS if a skill is demanded and only a script could be it */
 export function checkGates(
   { agent, gates }: Pick<RunOptions, "agent" | "gates">,
   { gates: byPolicy = [], profiles }: Pick<PolicyBounds, "gates" | "profiles">,
   byRepository: readonly GateSkill[] = [],
 ): void {
-  if (gates?.agent !== undefined || !BLIND.has(agent.kind)) return;
+  const judge = gates?.agent ?? agent;
+  if (!BLIND.has(judge.kind)) return;
   const [own] = gates?.skills ?? [];
   const asked = byPolicy.find(({ skill, agent: judge }) => skill !== undefined && judge === undefined);
   const skill = own ?? asked?.skill;
@@ -21,7 +22,7 @@ export function checkGates(
   const policy = own === undefined ? `; policy ${profiles.join(", ")} demands it` : "";
   const by = isOfRepository ? "; antiphon.yaml of the repository demands it" : policy;
   const path = "/inputs/gates/agent";
-  const message = `${path}: nobody can be the ${skill}, because a ${agent.kind} agent does only what it was told before${by}; name one with --gate-agent`;
+  const message = `${path}: nobody can be the ${skill}, because a ${judge.kind} agent does only what it was told before${by}; name one with --gate-agent`;
   throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path } });
 }
 

@@ -58,6 +58,13 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({}, { model_budget: {} }), { allowModels: false })).toBeNull();
   });
 
+  it("names no agent that the profile does not allow, also not as its judge", () => {
+    const says = { allowedAgents: ["scripted", "command"] };
+    const judged = (kind: object): Intent => intent({ gates: { skills: ["reviewer"], agent: kind } });
+    expect(ruleOf(judged({ kind: "command", argv: ["judge"] }), says)).toBeNull();
+    expect(ruleOf(judged({ kind: "replay", seed: "s" }), says)).toBe("allowedAgents");
+  });
+
   it("may be granted the profile's patterns literally or a path within them, but no wider pattern", () => {
     const says = { allowedGrants: ["test/**"] };
     expect(ruleOf(intent({ grants: ["test/**", "test/deep/a.js"] }), says)).toBeNull();

@@ -13,7 +13,13 @@ const READING: readonly unknown[] = ["REVIEW", "PLAN"];
 export function runDeed(options: RunOptions, landRef: string | null): Deed {
   const { land_on, egress, model_budget } = options;
   const ofTasks = (options.tasks ?? []).flatMap(({ agent }) => agent ?? []);
-  const agents = [options.agent, ...(options.next_agents ?? []), ...ofTasks];
+  const judge = options.gates?.agent;
+  const agents = [
+    options.agent,
+    ...(options.next_agents ?? []),
+    ...ofTasks,
+    ...(judge === undefined ? [] : [judge]),
+  ];
   const branches = [land_on, landRef].filter((name): name is string => typeof name === "string");
   const edits = changesFiles(options);
   const reading = isMaterial(options.repo) ? "QueryBacklog" : "RunTests";

@@ -60,7 +60,7 @@ describe("a stack", () => {
     const stack = await bundledStack(bundle, true);
     const map = join(bundle, "faulty.js.map");
     const text = readFileSync(map, "utf8");
-    writeFileSync(map, text.replace(/"sources":\[[^\]]*\]/, '"sources":["webpack://app/a.ts"]'));
+    writeFileSync(map, text.replace(/"sources":\s*\[[^\]]*\]/, '"sources":["webpack://app/a.ts"]'));
     const copy = join(dir, "copy");
     cpSync(bundle, copy, { recursive: true });
     expect(sourceStack(stack.replaceAll(bundle, copy), copy)).toContain("webpack://app/a.ts:4:10");

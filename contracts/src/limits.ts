@@ -463,12 +463,7 @@ const TABLE = {
     "a container waits for a person's answers, all questions of an attempt together",
     "the container ends; the answer goes to a fresh one",
   ],
-  heldJobs: [
-    2,
-    "containers",
-    "wait for an answer, for each Associate",
-    "the oldest ends; a fresh one gets the answer",
-  ],
+  heldJobs: [2, "containers", "wait for an answer, for each Associate", "a fresh one gets the answer"],
   cancelCollectMs: [
     5000,
     "milliseconds",
@@ -477,6 +472,8 @@ const TABLE = {
   ],
   noticeCallMs: [10_000, "milliseconds", "one notice to another system", "it is told again"],
   noticeRetryMs: [300_000, "milliseconds", "longest pause before a notice is told again", "n/a"],
+  noticeRefusedMs: [900_000, "milliseconds", "a notice refused with 4xx", "it is given up, with an error"],
+  noticeUntakenMs: [86_400_000, "milliseconds", "a notice that nobody takes", "it is given up"],
   noticesRemembered: [10_000, "notices", "told by this process", "it may be told twice, with one id"],
   foldedRecords: [150_000, "records", "of open runs that a gateway remembers folded", "a run is read again"],
   agentPacks: [100, "packs", "people choose from them", "the rest is left out, by name"],

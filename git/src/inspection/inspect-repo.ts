@@ -25,6 +25,7 @@ import { absentContent } from "../linked/absent-content.ts";
 import { linkedContent, type Served } from "../linked/linked-content.ts";
 import { neededPrograms, type NeededPrograms } from "./needed-programs.ts";
 import { projectSettings, type ProjectSettings } from "./project-file.ts";
+import { targetGates } from "./target-gates.ts";
 import { withScratch, type Scratch } from "../repository/scratch.ts";
 import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
 
@@ -64,7 +65,7 @@ export interface RepoInspection {
   verifyGit: boolean;
   /** Services that the checks need, says the base tree. */
   services: ServiceSpec[];
-  /** Skills that judge each change before it lands, says the base tree. */
+  /** Skills that judge each change before it lands, say the base tree and the branch that the result is to land on. */
   gates: GateSkill[];
   /** Content that the base commit points to and that is not on this machine, in sentences for people. */
   absent: string[];
@@ -96,11 +97,12 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
   if (blocking != null)
     throw new AntiphonError("ANT_REPO_REF_BLOCKED", "there is a branch called `antiphon`");
   if (base == null) throw await missingBase(opened, wanted, branch);
-  const [{ absent, needs, ...facts }, dirty, name, moves] = await Promise.all([
+  const [{ absent, needs, gates, ...facts }, dirty, name, moves, ofTarget] = await Promise.all([
     readBase(opened, base, options),
     checkDirty(opened, options, { base, head: head ?? null, branch, landRef }),
     fullName(opened, wanted, base, branch, asBranch ?? null),
     landRef === null ? null : movedBy(opened, landRef),
+    landRef === null ? [] : gatesOfTarget(opened, base, target ?? null),
   ]);
   return {
     base: { repo: { name: opened.name, path: opened.top }, ref: name, commit: base.commit },
@@ -108,6 +110,7 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     branch,
     dirty,
     ...facts,
+    gates: [...new Set([...gates, ...ofTarget])],
     absent,
     needs,
     bare: opened.bare,
@@ -115,6 +118,15 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     landOn:
       landRef === null ? null : { ref: landRef, commit: target?.commit ?? null, moves: moves ?? landRef },
   };
+}
+
+async function gatesOfTarget(
+  repo: Repo,
+  base: ResolvedRef,
+  target: ResolvedRef | null,
+): Promise<GateSkill[]> {
+  if (target === null || target.tree === base.tree) return [];
+  return withScratch(objectStore(repo), (scratch) => targetGates(scratch, target));
 }
 
 /** The ref that `update-ref` writes: symbolic refs are followed as git follows them. */

@@ -18,7 +18,7 @@ import {
 import { readDevcontainer } from "./devcontainer.ts";
 import type { Scratch } from "../repository/scratch.ts";
 
-const OWN = ["antiphon.yaml", "antiphon.yml"] as const;
+export const OWN_FILES = ["antiphon.yaml", "antiphon.yml"] as const;
 const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"] as const;
 
 const MAX_BYTES = 1024 * 1024;
@@ -41,8 +41,8 @@ export async function projectSettings(
   tree: string,
   imageNamed: boolean,
 ): Promise<ProjectSettings> {
-  const texts = await readTexts(scratch, tree, [...OWN, ...DEVCONTAINERS]);
-  for (const from of OWN) {
+  const texts = await readTexts(scratch, tree, [...OWN_FILES, ...DEVCONTAINERS]);
+  for (const from of OWN_FILES) {
     const text = texts.get(from);
     if (text === undefined) continue;
     const { image, verify, services = {}, gates = [] } = projectFileOf(text, from);
@@ -55,15 +55,18 @@ export async function projectSettings(
   return { image: { ref: devcontainerImage(texts.get(from) ?? "", from), from }, ...none };
 }
 
-/** @throws AntiphonError ANT_REPO_CONFIG_INVALID */
-export function projectFileOf(text: string, filename: string): ProjectFile {
+/**
+ * @param shown what a refusal calls the file
+ * @throws AntiphonError ANT_REPO_CONFIG_INVALID
+ */
+export function projectFileOf(text: string, filename: string, shown: string = filename): ProjectFile {
   if (text.length > limits.manifestBytes) {
-    const told = `${filename} is larger than ${limits.manifestBytes} bytes`;
+    const told = `${shown} is larger than ${limits.manifestBytes} bytes`;
     throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
   }
   const checked = validateDocument(text, { filename, schema: "ProjectFile" });
   if (checked.ok) return checked.value as ProjectFile;
-  const told = checked.errors.map((problem) => problemText(filename, problem)).join("; ");
+  const told = checked.errors.map((problem) => problemText(shown, problem)).join("; ");
   throw new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
 }
 

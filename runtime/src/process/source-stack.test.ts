@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -48,5 +48,21 @@ describe("a stack", () => {
   test("stays as it is where a message looks like a frame of a file elsewhere", () => {
     const stack = "Error: x\n    at read (file:///etc/passwd.js:1:1)\n    at file:///other/a.js:1:2";
     expect(sourceStack(stack, bundle)).toBe(stack);
+  });
+
+  test("stays as it is where a message names a map outside the bundle by a way that begins in it", async () => {
+    await bundledStack(join(dir, "other"), true);
+    const stack = `Error: x\n    at read (${pathToFileURL(bundle).href}/../other/faulty.js:1:30)`;
+    expect(sourceStack(stack, bundle)).toBe(stack);
+  });
+
+  test("names a source that is no file as its map does", async () => {
+    const stack = await bundledStack(bundle, true);
+    const map = join(bundle, "faulty.js.map");
+    const text = readFileSync(map, "utf8");
+    writeFileSync(map, text.replace(/"sources":\s*\[[^\]]*\]/, '"sources":["webpack://app/a.ts"]'));
+    const copy = join(dir, "copy");
+    cpSync(bundle, copy, { recursive: true });
+    expect(sourceStack(stack.replaceAll(bundle, copy), copy)).toContain("webpack://app/a.ts:4:10");
   });
 });

@@ -23,17 +23,23 @@ export function sourceStack(stack: string, bundle: string = dirname(process.argv
     .map((line) => {
       if (line.length > LONGEST_FRAME) return line;
       const [, before, file = "", row, column, after] = FRAME.exec(line) ?? [];
-      const place = file.startsWith(own) ? originOf(file, Number(row), Number(column)) : null;
+      const place = isBelow(own, file) ? originOf(file, Number(row), Number(column)) : null;
       return place === null ? line : `${before}${place}${after}`;
     })
     .join("\n");
 }
 
+/** A message may hold any text, such as a way out of the directory. */
+function isBelow(directory: string, file: string): boolean {
+  return URL.canParse(file) && new URL(file).href === file && file.startsWith(directory);
+}
+
 function originOf(file: string, row: number, column: number): string | null {
-  const map = mapOf(file);
-  const origin = map?.findOrigin(row, column);
+  const origin = mapOf(file)?.findOrigin(row, column);
   if (origin === undefined || !("fileName" in origin)) return null;
-  return `${fileURLToPath(new URL(origin.fileName, file))}:${origin.lineNumber}:${origin.columnNumber}`;
+  const source = new URL(origin.fileName, file);
+  const name = source.protocol === "file:" ? fileURLToPath(source) : source.href;
+  return `${name}:${origin.lineNumber}:${origin.columnNumber}`;
 }
 
 function mapOf(file: string): SourceMap | null {

@@ -104,9 +104,19 @@ describe("another system", () => {
     expect(new Set(told.map(({ id }) => id)).size).toBe(2);
   });
 
-  it("gateway/G11: that refuses, redirects or is away is told again with the same id, and no run waits for it", async () => {
+  it("gateway/G11: that refuses, redirects or is away is told again with the same id", async () => {
     const statuses = [503, 302, 400];
     answers = () => statuses.shift() ?? 200;
+    const world = await worldAt(tempDir());
+    const runId = await begin(world);
+    await untilDecision(world, runId, "a.txt");
+    const all = (await untilTold(4)).slice(0, 4);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it("gateway/G11: holds no run up while it refuses, and is not told of a question that a person has decided", async () => {
+    let isUp = false;
+    answers = () => (isUp ? 200 : 503);
     const world = await worldAt(tempDir());
     const runId = await begin(world);
     await untilDecision(world, runId, "a.txt");
@@ -115,8 +125,11 @@ describe("another system", () => {
       body: { event: "approval", choice: "approve" },
     });
     expect(said.status, "the person decides meanwhile").toBe(202);
-    const all = (await untilTold(4)).slice(0, 4);
-    expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+    const before = told.length;
+    isUp = true;
+    await world.journal.append(closedRecord(runId));
+    await eventually("the end is told", () => told.find(({ notice }) => notice.type === "run.ended") ?? null);
+    expect(told.slice(before + 1).map(({ notice }) => notice.type)).not.toContain("run.approval");
   });
 
   it("gateway/G11: is told after a restart what it was not told before it, and not the rest again", async () => {

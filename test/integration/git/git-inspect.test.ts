@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { commitFiles, discoverCheck, inspectRepo, protectionOf } from "@antiphon/git";
+import { commitFiles, discoverCheck, inspectRepo, protectionOf, type InspectOptions } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, rawGit, tempDir } from "../../support/repo.ts";
 
 afterEach(() => cleanUpRepos());
@@ -300,6 +300,37 @@ describe("the image a repository names", () => {
     await expect(imageOf(files)).rejects.toMatchObject({ code: "ANT_REPO_DEVCONTAINER" });
     await expect(imageOf(files)).rejects.toThrow(/built from Dockerfile/);
     expect(await imageOf(files, true)).toBeNull();
+  });
+});
+
+describe("the skills that judge the changes of a repository", () => {
+  const GATED = { "antiphon.yaml": "gates: [reviewer]\n" };
+  const gatesOf = async (path: string, options: InspectOptions) => (await inspectRepo(path, options)).gates;
+
+  it("are those of the base and of the branch that the result is to land on", async () => {
+    const repo = makeRepo({ files: FILES, commits: [{ files: GATED }] });
+    const [old = ""] = repo.commits;
+    expect(await gatesOf(repo.path, { baseRef: old })).toEqual([]);
+    expect(await gatesOf(repo.path, { baseRef: old, landOn: "main" })).toEqual(["reviewer"]);
+    repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/main");
+    expect(await gatesOf(repo.path, { baseRef: old, landOn: "alias" })).toEqual(["reviewer"]);
+    expect(await gatesOf(repo.path, { baseRef: old, landOn: "new" })).toEqual([]);
+    repo.git("branch", "topic");
+    repo.commit("other", { "antiphon.yaml": null, "antiphon.yml": "gates: [qa, reviewer]\n" });
+    expect(await gatesOf(repo.path, { baseRef: "topic", landOn: "main" })).toEqual(["reviewer", "qa"]);
+    expect(await gatesOf(repo.path, { landOn: "topic" })).toEqual(["qa", "reviewer"]);
+  });
+
+  it("are not guessed where the branch's antiphon.yaml cannot be read: no run starts then", async () => {
+    const broken = makeRepo({ files: FILES, commits: [{ files: { "antiphon.yaml": "gates: [poet]\n" } }] });
+    const refused = inspectRepo(broken.path, { baseRef: broken.commits[0]!, landOn: "main" });
+    await expect(refused).rejects.toMatchObject({ code: "ANT_REPO_CONFIG_INVALID" });
+    await expect(refused).rejects.toThrow("antiphon.yaml of refs/heads/main:1:");
+    const partial = makeRepo({ files: FILES, commits: [{ files: GATED }] });
+    const id = partial.git("rev-parse", "main:antiphon.yaml");
+    rmSync(join(partial.path, ".git/objects", id.slice(0, 2), id.slice(2)));
+    const lost = inspectRepo(partial.path, { baseRef: partial.commits[0]!, landOn: "main" });
+    await expect(lost).rejects.toMatchObject({ code: "ANT_REPO_INCOMPLETE" });
   });
 });
 

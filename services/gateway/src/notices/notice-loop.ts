@@ -1,11 +1,11 @@
 /**
  * Tells another system what waits for people and which runs have ended. The journal is the queue: the loop follows its records,
  * reads each run as it is then, and keeps in a file how far it came. It is no part of any run, so a system that does
- * not answer delays only the notices behind it.
+ * not answer delays only the notices behind it: for a day, or for a quarter of an hour if it refuses a notice for good.
  *
  * Promises:
  *   gateway/G11 Because the place in the journal moves on only after a notice was taken, a notice is told at least once, also
- *     over crashes; its id is the same each time.
+ *     over crashes, unless it is given up or no longer true; its id is the same each time.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { factsOf } from "@antiphon/run";
@@ -25,6 +25,8 @@ export interface NoticeParts {
   readonly signal: AbortSignal;
   /** Milliseconds between two looks at the journal. */
   readonly everyMs: number;
+  /** How long a notice that is refused for good is told again. Default: limits.noticeRefusedMs. */
+  readonly refusedMs?: number;
 }
 
 /** Ends with the signal. */
@@ -53,29 +55,37 @@ export async function tellForever(parts: NoticeParts): Promise<void> {
 
 const RETRY = { baseMs: 500, capMs: limits.noticeRetryMs };
 
-/** A run that cannot be read is left to whoever repairs it. */
 async function tellRun(parts: NoticeParts, runId: string, told: LRUCache<string, true>): Promise<void> {
-  const { settings, backend, log } = parts;
-  let notices: NamedNotice[];
-  try {
-    notices = noticesOf(factsOf(await backend.read(runId)), settings.page, new Date());
-  } catch (error) {
-    if (!(error instanceof AntiphonError) || error.code !== "ANT_JOURNAL_CORRUPT") throw error;
-    return log.warn({ run: runId, code: error.code }, "nobody is told of a run that cannot be read");
-  }
-  for (const notice of notices) {
+  for (const notice of await noticesNow(parts, runId)) {
     if (told.has(notice.id)) continue;
-    await untilTaken(parts, notice);
+    await untilTaken(parts, runId, notice);
     told.set(notice.id, true);
   }
 }
 
-async function untilTaken({ settings, log, signal }: NoticeParts, notice: NamedNotice): Promise<void> {
+/** Of a run that cannot be read: none. It is left to whoever repairs it. */
+async function noticesNow({ settings, backend, log }: NoticeParts, runId: string): Promise<NamedNotice[]> {
+  try {
+    return noticesOf(factsOf(await backend.read(runId)), settings.page, new Date());
+  } catch (error) {
+    if (!(error instanceof AntiphonError) || error.code !== "ANT_JOURNAL_CORRUPT") throw error;
+    log.warn({ run: runId, code: error.code }, "nobody is told of a run that cannot be read");
+    return [];
+  }
+}
+
+/** Also returns when the notice is no longer true, because a person has decided meanwhile, and when it is given up. */
+async function untilTaken(parts: NoticeParts, runId: string, notice: NamedNotice): Promise<void> {
+  const { settings, log, signal, refusedMs = limits.noticeRefusedMs } = parts;
+  const begun = Date.now();
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const refusal = await tellOnce(settings, notice, Date.now(), signal);
     if (refusal === null || signal.aborted) return;
-    if (attempt === 0)
-      log.warn({ notice: notice.id, why: refusal }, "a notice was not taken; it is told again");
+    const about = { notice: notice.id, run: runId, why: refusal.why };
+    if (Date.now() - begun >= (refusal.isFinal ? refusedMs : limits.noticeUntakenMs))
+      return log.error(about, "a notice was not taken; it is given up, for those behind it");
+    if (attempt === 0) log.warn(about, "a notice was not taken; it is told again");
     await systemClock.sleep(backoffMs(attempt, RETRY, Math.random()), signal);
+    if (!(await noticesNow(parts, runId)).some(({ id }) => id === notice.id)) return;
   }
 }

@@ -9,13 +9,22 @@ export function signNotice(secret: Buffer, id: string, timestamp: string, body: 
   return `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }
 
-/** Null: it was taken; otherwise why not. */
+export interface Refusal {
+  readonly why: string;
+  /** The system is there and does not want this notice: a status of 4xx that does not ask for another try. */
+  readonly isFinal: boolean;
+}
+
+/** They mean: later. */
+const LATER = new Set([401, 403, 404, 408, 425, 429]);
+
+/** Null: it was taken. */
 export async function tellOnce(
   { url, secret }: Pick<NoticeSettings, "url" | "secret">,
   { id, notice }: NamedNotice,
   now: number,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<Refusal | null> {
   const body = JSON.stringify(notice);
   const timestamp = String(Math.floor(now / 1000));
   try {
@@ -33,9 +42,11 @@ export async function tellOnce(
       body,
     });
     await answer.body?.cancel();
-    return answer.ok ? null : `it answered ${answer.status}`;
+    if (answer.ok) return null;
+    const { status } = answer;
+    return { why: `it answered ${status}`, isFinal: status >= 400 && status < 500 && !LATER.has(status) };
   } catch (error) {
     const { cause, message } = error as Error;
-    return cause instanceof Error ? cause.message : message;
+    return { why: cause instanceof Error ? cause.message : message, isFinal: false };
   }
 }

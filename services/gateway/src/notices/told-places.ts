@@ -22,7 +22,7 @@ export async function readPlaces(file: string): Promise<NewsPlaces | null> {
 
 export async function keepPlaces(file: string, places: NewsPlaces): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(`${file}.new`, JSON.stringify(places), { mode: 0o600 });
+  await writeFile(`${file}.new`, JSON.stringify(places), { mode: 0o600, flush: true });
   await rename(`${file}.new`, file);
 }
 

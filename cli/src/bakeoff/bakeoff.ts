@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentSpec, Intent } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { costUnread, modelCost } from "../evidence/model-cost.ts";
-import { Failure } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { cancelAll } from "../runs/race-watch.ts";
 import { readSummary } from "../runs/read-summary.ts";

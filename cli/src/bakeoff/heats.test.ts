@@ -9,8 +9,8 @@ const never = new AbortController().signal;
 
 /** What is thrown, by the heat. */
 interface Failing {
-  readonly starts?: Readonly<Record<string, unknown>>;
-  readonly ends?: Readonly<Record<string, unknown>>;
+  readonly starts?: Readonly<Record<string, Error>>;
+  readonly ends?: Readonly<Record<string, Error>>;
 }
 
 /** Heats whose start or end fails, and what was started. */

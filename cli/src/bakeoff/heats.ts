@@ -29,7 +29,7 @@ export interface Held<H, M> {
 export async function runHeats<H, M>(
   heats: readonly H[],
   atOnce: number,
-  { start, measure }: Course<H, M>,
+  course: Course<H, M>,
   stop: AbortSignal,
 ): Promise<Held<H, M>> {
   const outcomes = new Map<H, Outcome<H, M>>();
@@ -39,8 +39,8 @@ export async function runHeats<H, M>(
   async function run(heat: H): Promise<Outcome<H, M>> {
     let runId: string | null = null;
     try {
-      runId = await start(heat);
-      return { heat, runId, measured: await measure(heat, runId), failure: null };
+      runId = await course.start(heat);
+      return { heat, runId, measured: await course.measure(heat, runId), failure: null };
     } catch (thrown) {
       const failure = Failure.from(thrown);
       if (!isAboutOneRun(failure)) stoppedBy ??= failure;

@@ -71,13 +71,18 @@ const unread = (entry: TreeEntry): IndexEntry => ({ ...entry, size: 0 });
 
 function parsed(patch: string | Buffer, maxBytes: number): FilePatch[] {
   try {
-    const bounds = { maxBytes: limits.treeBytes, maxFiles: limits.treeFiles, maxBinaryBytes: maxBytes };
+    const bounds = { maxBytes: limits.treeHeldBytes, maxFiles: limits.treeFiles, maxBinaryBytes: maxBytes };
     return parsePatch(patch, bounds);
   } catch (thrown) {
-    if (!(thrown instanceof PatchRefused)) throw thrown;
-    const { code, message, rule, path, line } = thrown.refusal;
-    throw new AntiphonError(code, message, { data: { rule, path, line } });
+    throw codedRefusal(thrown);
   }
+}
+
+/** A refusal of the parser as an error with its code; anything else as it is. */
+export function codedRefusal(thrown: unknown): unknown {
+  if (!(thrown instanceof PatchRefused)) return thrown;
+  const { code, message, rule, path, line } = thrown.refusal;
+  return new AntiphonError(code, message, { data: { rule, path, line } });
 }
 
 async function apply(scratch: Scratch, patch: string | Buffer, threeWay: boolean): Promise<void> {

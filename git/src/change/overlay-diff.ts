@@ -10,7 +10,7 @@ import { isUtf8 } from "node:buffer";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
-import { sourceOf } from "./apply-patch.ts";
+import { codedRefusal, sourceOf } from "./apply-patch.ts";
 import type { ChangedTree, OverlayFile } from "./change.ts";
 import {
   gitObject,
@@ -24,7 +24,7 @@ import { KnownTrees } from "../objects/known-trees.ts";
 import { ignoredPaths } from "./ignored-files.ts";
 import { refuseInSubmodules, refuseLfs } from "../linked/linked-paths.ts";
 import { listTree } from "../objects/objects.ts";
-import { parsePatch } from "../patch/patch-parser.ts";
+import { parsePatch, type FilePatch } from "../patch/patch-parser.ts";
 import { quotePath } from "../objects/git-path.ts";
 import type { RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch, type ObjectSource, type Scratch } from "../repository/scratch.ts";
@@ -64,7 +64,7 @@ const DIFF = [
 
 /**
  * @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot form a tree, ANT_PATCH_GITLINK and ANT_PATCH_LFS when
- *   it changes files that the tree only points to
+ *   it changes files that the tree only points to, ANT_PATCH_TOO_LARGE when the patch is more than is ever held
  */
 export async function diffOverlay(
   source: ObjectSource | RepoLike,
@@ -192,22 +192,46 @@ function rebuilt(known: KnownTrees, next: LaidOver): { root: string; objects: Gi
   }
 }
 
+/** What is held of a patch. It is more than any change may have, and an agent can delete a whole repository. */
+const MAX_DIFF_BYTES = limits.treeHeldBytes;
+
 async function textDiff(scratch: Scratch, before: string, after: string): Promise<string> {
-  const first = await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: limits.treeBytes });
+  const first = await boundedDiff(scratch, before, after);
   if (isUtf8(first)) return first.toString("utf8");
   // Rare: mark the files in another encoding as binary in the scratch's own attributes and run the diff again.
   await mkdir(join(scratch.gitDir, "info"), { recursive: true });
   await writeFile(join(scratch.gitDir, "info", "attributes"), otherEncodings(first));
-  const second = await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: limits.treeBytes });
+  const second = await boundedDiff(scratch, before, after);
   if (isUtf8(second)) return second.toString("utf8");
   await writeFile(join(scratch.gitDir, "info", "attributes"), "* -diff\n");
-  return (await scratch.git({ args: [...DIFF, before, after] })).toString("utf8");
+  return (await boundedDiff(scratch, before, after)).toString("utf8");
+}
+
+async function boundedDiff(scratch: Scratch, before: string, after: string): Promise<Buffer> {
+  try {
+    return await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: MAX_DIFF_BYTES });
+  } catch (thrown) {
+    if (!(thrown instanceof AntiphonError) || thrown.code !== "ANT_GIT_OUTPUT_LIMIT") throw thrown;
+    const detail = `the change is a patch of more than ${MAX_DIFF_BYTES} bytes`;
+    throw new AntiphonError("ANT_PATCH_TOO_LARGE", detail, { cause: thrown });
+  }
+}
+
+function parsedAgain(patch: Buffer): FilePatch[] {
+  try {
+    return parsePatch(patch, {
+      maxBytes: MAX_DIFF_BYTES,
+      maxFiles: limits.treeFiles,
+      maxBinaryBytes: MAX_DIFF_BYTES,
+    });
+  } catch (thrown) {
+    throw codedRefusal(thrown);
+  }
 }
 
 /** An attributes line for each file whose section is not UTF-8. */
 function otherEncodings(patch: Buffer): string {
-  const bounds = { maxBytes: limits.treeBytes, maxFiles: limits.treeFiles, maxBinaryBytes: limits.treeBytes };
-  const files = parsePatch(patch, bounds);
+  const files = parsedAgain(patch);
   const starts: number[] = [0];
   for (let at = patch.indexOf(10); at !== -1; at = patch.indexOf(10, at + 1)) starts.push(at + 1);
   const lines: string[] = [];

@@ -85,27 +85,38 @@ export function runStreamed({ file, args, cwd, env, input, onError }: StreamOrde
 const WRITE_BYTES = 64 * 1024;
 
 /**
- * The same bytes in pieces that are worth a write each. A failure of their source is told apart from one of the program that
- * they go to.
+ * The same bytes in pieces that are worth a write each. Only what their source throws is a fault: the program that they go to
+ * may end early, which is thrown into this generator where it yields.
  */
 async function* noticed(
   input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   onFault: (thrown: unknown) => void,
 ): AsyncGenerator<Uint8Array> {
+  const source = Symbol.asyncIterator in input ? input[Symbol.asyncIterator]() : input[Symbol.iterator]();
+  let isOver = false;
   let held: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const piece of input) {
-      held.push(piece);
-      bytes += piece.length;
+    for (;;) {
+      let step: IteratorResult<Uint8Array>;
+      try {
+        step = await source.next();
+      } catch (thrown) {
+        isOver = true;
+        onFault(thrown);
+        throw thrown;
+      }
+      isOver = step.done === true;
+      if (step.done === true) break;
+      held.push(step.value);
+      bytes += step.value.length;
       if (bytes < WRITE_BYTES) continue;
-      yield held.length === 1 ? piece : Buffer.concat(held, bytes);
+      yield held.length === 1 ? step.value : Buffer.concat(held, bytes);
       held = [];
       bytes = 0;
     }
-  } catch (thrown) {
-    onFault(thrown);
-    throw thrown;
+    if (bytes > 0) yield Buffer.concat(held, bytes);
+  } finally {
+    if (!isOver) await source.return?.();
   }
-  if (bytes > 0) yield Buffer.concat(held, bytes);
 }

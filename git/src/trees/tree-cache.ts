@@ -64,12 +64,14 @@ export class TreeCache implements ObjectSource {
     requireId(tree);
     if (await this.has(tree)) return this.#touch(tree);
     await mkdir(this.dir, { recursive: true });
+    await this.#sweep(); // A disk that is full has to become free without this tree.
     const incoming = this.#aside();
     try {
       await layOutRepository(incoming, { format: formatOf(tree) });
       await importObjects(incoming, tree, tar, this.#maxHeldBytes);
       await flushAll(incoming); // git/G5: the bytes are on disk before the name
       await this.#name(incoming, tree);
+      await this.#touch(tree); // The directory is as old as the import, which may take minutes.
     } catch (thrown) {
       // Another process renamed the same tree into place first.
       if (!(await this.has(tree))) throw thrown;

@@ -101,18 +101,21 @@ function foldTaskEvent(state: RunState, taskId: string, record: TaskRecord): Run
 function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at: Date): Integration {
   const now = run.integration;
   if (now.kind !== "open" || now.epoch !== epoch) return now;
-  if (body.verdict === "PASS" && isApproved(run) && body.commit !== run.head) {
-    const message = `the branch moved, so another commit than the approved ${run.head} would land`;
-    return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10
+  const word = wordOn(run);
+  if (body.verdict === "PASS" && word !== null && body.commit !== run.head) {
+    const message = `the branch moved, so another commit than the ${word} ${run.head} would land`;
+    return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10, run/R11
   }
   if (body.verdict === "PASS") return { kind: "accepted", epoch, verdict: body, at };
   return { kind: "refused", epoch, code: body.code ?? "ANT_VERIFY_CHECK_FAILED", message: body.message };
 }
 
-/** Whether people approved a commit of the run. */
-function isApproved({ facts, tasks }: RunState): boolean {
+/** What people or skills did with a commit of the run, so that no other may land in its place; null: nothing. */
+function wordOn({ facts, tasks }: RunState): "approved" | "judged" | null {
   const asked = askedOf(facts);
-  return tasks.some(({ phase }) => phase.kind === "done" && approvalsNeeded(asked, phase.verdict) > 0);
+  const verdicts = tasks.flatMap(({ phase }) => (phase.kind === "done" ? [phase.verdict] : []));
+  if (verdicts.some((verdict) => approvalsNeeded(asked, verdict) > 0)) return "approved";
+  return verdicts.some(({ gates = [] }) => gates.length > 0) ? "judged" : null;
 }
 
 function integrationLanding(

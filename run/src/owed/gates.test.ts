@@ -211,6 +211,22 @@ describe("a skill beside people who approve", () => {
   });
 });
 
+describe("the branch that was asked for", () => {
+  const landed = () => {
+    const log = found(passed(opened(["reviewer"], { land_on: "main" })), REVIEWER, 1, 1, PASS);
+    return log.landed(T1, 1, commitOf(1));
+  };
+
+  test("run/R11: takes the commit that a skill passed, and no other: the branch moved, so nobody judged what would land", () => {
+    expect(owed(landed().judged(null, 1, { commit: commitOf(1) }))).toEqual(["land-integration"]);
+    const log = landed().judged(null, 1, { commit: commitOf(7) });
+    expect(owed(log)).toEqual(["close"]);
+    const closing = closingOf(fold(log).context);
+    expect(closing).toMatchObject({ status: "failed", code: "ANT_APPROVAL_STALE", commit: commitOf(1) });
+    expect(closing.message).toContain(`another commit than the judged ${commitOf(1)} would land`);
+  });
+});
+
 describe("a run that fails or is canceled while a skill judges", () => {
   test("starts no skill once another task has failed, and lands nothing that was not judged", () => {
     const tasks = [planned(T1), planned(T2), gate(T1, "reviewer")];

@@ -54,7 +54,7 @@ export class LegalRun {
   #approvals = 0;
   /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
   readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string>; needed: number }>();
-  /** Whether people approved a commit of the run, so that no other may land in its place. */
+  /** Whether people or skills decided about a commit of the run, so that no other may land in its place. */
   #isApproved = false;
 
   static of(records: readonly StoredRecord[]): LegalRun {
@@ -186,7 +186,7 @@ export class LegalRun {
       this.#oneAtATime(record, id, record.body.head);
       this.#passed.set(id, record.body.commit);
       const needed = neededFor(this.#needed, record);
-      this.#isApproved ||= needed > 0;
+      this.#isApproved ||= needed > 0 || (record.body.gates ?? []).length > 0;
       this.#awaited.set(id, { digest: record.digest, head: record.body.head, by: new Set(), needed });
     }
     if (record.type === "landing" && record.body.kind === "landed") {

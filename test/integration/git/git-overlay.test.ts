@@ -1,7 +1,8 @@
 /** The changes that the trusted side takes over from a sandbox, and those it leaves there. */
 import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
-import { diffOverlay, sweepScratch, TreeCache, treeOf, type OverlayDiff } from "@antiphon/git";
+import { limits } from "@antiphon/contracts";
+import { applyPatch, diffOverlay, sweepScratch, TreeCache, treeOf, type OverlayDiff } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, scratchLeftovers, tempDir, type FilesSpec } from "../../support/repo.ts";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,6 +30,22 @@ async function diff(
 }
 
 describe("an overlay", () => {
+  it("that deletes more than a patch may hold is refused as too large, and nothing stays behind", async () => {
+    const line = `${"0123456789".repeat(6)}abc\n`;
+    const file = line.repeat(limits.treeHeldBytes / 4 / line.length);
+    const names = ["a", "b", "c", "d"];
+    const repo = makeRepo({ files: Object.fromEntries(names.map((name) => [`${name}.txt`, file + name])) });
+    const tree = await treeOf(repo.path, repo.head);
+    const without = (gone: string[]): Promise<OverlayDiff> =>
+      diffOverlay(repo.path, tree, { files: [], deletions: gone.map((name) => `${name}.txt`) });
+    await expect(without(names)).rejects.toMatchObject({ code: "ANT_PATCH_TOO_LARGE" });
+    const { patch } = await without(names.slice(1));
+    expect(patch.length).toBeGreaterThan((limits.treeHeldBytes * 3) / 4);
+    await expect(applyPatch(repo.path, tree, patch.repeat(2))).rejects.toMatchObject({
+      code: "ANT_PATCH_TOO_LARGE",
+    });
+  });
+
   it("of a sandbox that made its own .git brings nothing of it", async () => {
     const made = await diff(
       { "a.txt": "a\n" },
@@ -152,6 +169,27 @@ describe("the tree cache", () => {
     }
     expect(await Promise.all(trees.map((tree) => cache.has(tree)))).toEqual([false, false, true, true]);
     await expect(cache.list(trees[0] ?? "")).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
+  });
+
+  it("git/G5: keeps a tree that took long to arrive, and makes room before the next one even if that fails", async () => {
+    const dir = tempDir();
+    const cache = new TreeCache(dir, { maxTrees: 0 });
+    const repo = makeRepo({ files: { "a.txt": "a\n" } });
+    const { tree, tar } = await exportedTree(repo.path, repo.head);
+    const long = new Date(Date.now() - 1_800_000);
+    async function* slow(): AsyncGenerator<Buffer> {
+      yield await Promise.resolve(tar);
+      for (const name of readdirSync(dir)) utimesSync(join(dir, name), long, long);
+    }
+    await cache.importTree(tree, slow());
+    expect(await cache.has(tree)).toBe(true);
+
+    const half = join(dir, ".incoming-half");
+    mkdirSync(half);
+    for (const place of [half, join(dir, `${tree}.git`)]) utimesSync(place, new Date(0), new Date(0));
+    const other = "1".repeat(40);
+    await expect(cache.importTree(other, tar)).rejects.toMatchObject({ code: "ANT_BLOB_CORRUPT" });
+    expect(readdirSync(dir)).toEqual([]);
   });
 
   it("can be imported by many at once, from several caches, and temp directories of crashes are swept", async () => {

@@ -184,6 +184,27 @@ describe("git with streams", () => {
     await expect(gitFed({ gitDir, args: ["fast-import"], input: failing() })).rejects.toThrow(RangeError);
   });
 
+  it("git/G2: fails with the reason of git, and ends its source, when git ends before it has read its input", async () => {
+    const gitDir = `${makeRepo().path}/.git`;
+    const state = { ended: 0 };
+    async function* long(isKilled: boolean): AsyncGenerator<Buffer> {
+      try {
+        for (let at = 0; at < 256; at += 1) {
+          if (isKilled && at === 16) for (const pid of pidsOf("fast-import")) process.kill(pid, "SIGKILL");
+          yield await Promise.resolve(Buffer.alloc(32 * 1024, isKilled ? "#\n" : "nonsense\n"));
+        }
+      } finally {
+        state.ended += 1;
+      }
+    }
+    const args = ["fast-import", "--quiet"];
+    const killed = gitFed({ gitDir, args, input: long(true) });
+    await expect(killed).rejects.toMatchObject({ code: "ANT_GIT_INTERRUPTED" });
+    const refused = gitFed({ gitDir, args, input: long(false) });
+    await expect(refused).rejects.toMatchObject({ code: "ANT_GIT_FAILED" });
+    expect(state.ended).toBe(2);
+  });
+
   it("ends at its deadline", async () => {
     const gitDir = `${makeRepo().path}/.git`;
     async function* never(): AsyncGenerator<Buffer> {
@@ -198,6 +219,10 @@ describe("git with streams", () => {
 
 /** Processes of this one with such an argument. */
 function children(word: string): string[] {
-  const listed = execFileSync("ps", ["--ppid", String(process.pid), "-o", "args="], { encoding: "utf8" });
+  const listed = execFileSync("ps", ["--ppid", String(process.pid), "-o", "pid=,args="], {
+    encoding: "utf8",
+  });
   return listed.split("\n").filter((line) => line.includes(word));
 }
+
+const pidsOf = (word: string): number[] => children(word).map((line) => Number.parseInt(line, 10));

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -71,6 +71,26 @@ describe("trees on disk", () => {
     const archive = new TreeArchive(directory, source, 1e6);
     await expect(archive.open("broken.tar")).rejects.toThrow("lost");
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("do not appear when the disk holds fewer bytes than arrived", async () => {
+    const lossy: TreeSource = {
+      async *stream(name) {
+        yield* source.stream(name);
+        for (const file of readdirSync(directory)) truncateSync(join(directory, file), tar.length - 1);
+      },
+    };
+    await expect(new TreeArchive(directory, lossy, 1e6).open("tree-1.tar")).rejects.toThrow("were written");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("make room before the next one is fetched: what a killed process left goes, even when the fetch fails", async () => {
+    await new TreeArchive(directory, source, 1e6).open("tree-1.tar");
+    const long = new Date(Date.now() - 2 * 3_600_000);
+    for (const name of [".tree-2.tar.7.1", ".tree-3.tar.8.1"]) writeFileSync(join(directory, name), "half");
+    utimesSync(join(directory, ".tree-2.tar.7.1"), long, long);
+    await expect(new TreeArchive(directory, source, 10).open("broken.tar")).rejects.toThrow("lost");
+    expect(readdirSync(directory)).toEqual([".tree-3.tar.8.1"]);
   });
 
   it("are fetched again when their index cannot be read", async () => {

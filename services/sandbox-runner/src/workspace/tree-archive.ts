@@ -22,7 +22,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Baseline, BaselineEntry } from "./collected.ts";
 import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
 
@@ -52,7 +52,8 @@ interface IndexDocument {
 
 const READ_BYTES = 256 * 1024;
 const INDEXES_IN_MEMORY = 8;
-const ABANDONED_MS = 3_600_000;
+/** Twice as long as a tree may take to arrive. */
+const ABANDONED_MS = 2 * limits.treeTransferMs;
 /** A tree that was fetched again may be evicted again before it is opened, when jobs share a disk that is too small. */
 const OPEN_TRIES = 5;
 
@@ -108,19 +109,24 @@ export class TreeArchive {
 
   async #fetch(name: string): Promise<IndexDocument> {
     await mkdir(this.#directory, { recursive: true });
+    await this.#evict(null); // A disk that is full has to become free without this tree.
     const partial = join(this.#directory, `.${name}.${process.pid}.${performance.now()}`);
     const sink = new IndexSink();
     const reader = new TarReader(sink);
     const digest = createHash("sha256");
+    let bytes = 0;
     try {
       const file = await open(partial, "wx", 0o600);
       try {
         for await (const piece of this.#source.stream(name)) {
           reader.push(piece);
           digest.update(piece);
-          await file.write(piece);
+          bytes += piece.length;
+          await file.writeFile(piece); // at the file's position, and all of it
         }
         await file.sync();
+        const { size } = await file.stat();
+        if (size !== bytes) throw new Error(`${name}: ${size} of ${bytes} bytes were written`);
       } finally {
         await file.close();
       }
@@ -139,8 +145,8 @@ export class TreeArchive {
     }
   }
 
-  /** Evicts old trees. A reader of an evicted tree still gets all its bytes: the file is unlinked, not truncated. */
-  async #evict(keep: string): Promise<void> {
+  /** Removes what killed processes left, and the trees beyond the bound. A reader of an evicted tree still gets all its bytes: the file is unlinked, not truncated. */
+  async #evict(keep: string | null): Promise<void> {
     const trees: { name: string; bytes: number; usedMs: number }[] = [];
     for (const file of await readdir(this.#directory)) {
       if (file.startsWith(".")) await this.#dropAbandoned(join(this.#directory, file));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
@@ -132,6 +133,30 @@ test("a run that is refused takes no other with it, and runs of an earlier bake-
   expect(document.standings).toMatchObject([{ runs: 2, notStarted: 1, accepted: 0 }]);
   expect(stderr).toContain("starts 3 runs: 3 tasks with 1 agent, for at most $3.00 in all");
   expect(stderr).toContain("2 runs are left out: goal, base commit and checks are those of a newer run");
+});
+
+test("Ctrl-C cancels the run under way, starts no other, and still prints what there is", async () => {
+  const slow = pack("slow", ["sleep", "200"]);
+  const flags = ["--runs", `repo=${project.path}`, "--limit", "2", "--agent", slow, "--json"];
+  const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway, ANTIPHON_NATS_URL: stack.ready.nats };
+  const child = start(process.execPath, [ANTIPHON, "bakeoff", ...flags], { env });
+  let said = "";
+  child.stdout?.on("data", (data: Buffer) => (said += data.toString()));
+  const underWay = await eventually("a run is under way", async () => {
+    const { body } = await stack.http("GET", "/runs?limit=1");
+    const [newest] = body["runs"] as { runId: string; status: string }[];
+    return newest?.status === "running" ? newest.runId : null;
+  });
+  child.kill("SIGINT");
+  expect(await exitOf(child)).toBe(130);
+  const { runs, standings } = JSON.parse(said) as { runs: Entry[]; standings: Standing[] };
+  expect(runs.map(({ runId, status }) => [runId, status])).toEqual([
+    [underWay, "stopped"],
+    [null, "not started"],
+  ]);
+  expect(standings).toMatchObject([{ runs: 0, notStarted: 1, notEnded: 1, share: null }]);
+  const { document } = await stack.json<{ status: string }>(["get", underWay]);
+  expect(document.status).toBe("canceled");
 });
 
 test("prints a table for people, and refuses a filter that nothing matches and an agent that is not there", async () => {

@@ -28,6 +28,7 @@ interface Estimate {
 interface Standing {
   agent: string;
   runs: number;
+  notStarted: number;
   accepted: number;
   share: Estimate;
   usd: Estimate;
@@ -35,9 +36,10 @@ interface Standing {
 }
 interface Entry {
   agent: string;
-  runId: string;
+  runId: string | null;
   of: string;
   status: string;
+  code: string | null;
 }
 
 let stack: Stack;
@@ -106,9 +108,35 @@ test("each agent does each past task once, and acceptance, cost and time are tol
   expect(project.git("rev-parse", "main")).toBe(before);
 });
 
+test("a run that is refused takes no other with it, and runs of an earlier bake-off repeat no task", async () => {
+  const gone = makeProject(BROKEN_CALCULATOR);
+  const flags = ["--repo", gone.path, "--check", CHECK, "--command", FIX];
+  const { document: past } = await stack.json<{ runId: string }>(["run", "Fix what is gone", ...flags]);
+  gone.remove();
+  const lazy = pack("lazy", ["true"]);
+  const args = ["bakeoff", "--runs", "status=succeeded", "--limit", "4", "--model-usd", "1", "--agent", lazy];
+  const { code, stdout, stderr } = await stack.antiphon([...args, "--json"]);
+  const document = JSON.parse(stdout) as {
+    pastRuns: number;
+    leftOut: { repeated: string[] };
+    standings: Standing[];
+    runs: Entry[];
+  };
+  expect([code, document.pastRuns], stderr).toEqual([0, 3]);
+  expect(document.leftOut.repeated).toHaveLength(2);
+  expect(document.runs.map(({ of, status, code: why }) => [of === past.runId, status, why])).toEqual([
+    [true, "not started", "ANT_REPO_NOT_FOUND"],
+    [false, "failed", expect.any(String)],
+    [false, "failed", expect.any(String)],
+  ]);
+  expect(document.standings).toMatchObject([{ runs: 2, notStarted: 1, accepted: 0 }]);
+  expect(stderr).toContain("starts 3 runs: 3 tasks with 1 agent, for at most $3.00 in all");
+  expect(stderr).toContain("2 runs are left out: goal, base commit and checks are those of a newer run");
+});
+
 test("prints a table for people, and refuses a filter that nothing matches and an agent that is not there", async () => {
   const lazy = pack("lazy", ["true"]);
-  const flags = ["--runs", "status=succeeded", "--limit", "1", "--model-usd", "1"];
+  const flags = ["--runs", `repo=${project.path}`, "--limit", "1", "--model-usd", "1"];
   const table = await stack.antiphon(["bakeoff", ...flags, "--agent", lazy]);
   expect(table.stdout).toMatch(/AGENT +RUNS +ACCEPTED/);
   expect(table.stdout).toMatch(/0 of 1: 0 % \(0 % to 79 %\) +\$0\.0000/);

@@ -1,16 +1,18 @@
 // Does the tasks of past runs again with each of several agents, and measures the runs.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Intent, IntentBody } from "@antiphon/contracts";
-import type { AgentSpec } from "@antiphon/contracts";
+import type { AgentSpec, Intent } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { costUnread, modelCost } from "../evidence/model-cost.ts";
-import { Failure } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
+import { cancelAll } from "../runs/race-watch.ts";
 import { readSummary } from "../runs/read-summary.ts";
 import { startRun } from "../runs/start-run.ts";
 import type { RunSummary } from "../runs/summary.ts";
-import { pastTask } from "./past-task.ts";
-import type { Entry } from "./standings.ts";
+import { runHeats, type Outcome } from "./heats.ts";
+import { mostUsdMicro, pastTask } from "./past-task.ts";
+import type { Sample } from "./sample.ts";
+import { END_UNKNOWN, NOT_STARTED, STOPPED, type Entry } from "./standings.ts";
 
 export interface Contestant {
   readonly name: string;
@@ -18,8 +20,7 @@ export interface Contestant {
 }
 
 export interface Order {
-  /** Ids of the past runs. */
-  readonly runs: readonly string[];
+  readonly tasks: Sample["tasks"];
   readonly contestants: readonly Contestant[];
   readonly atOnce: number;
   readonly modelUsdMicro: number | null;
@@ -27,76 +28,95 @@ export interface Order {
 
 const LOOK_MS = 500;
 const OPEN: ReadonlySet<string> = new Set(["queued", "running", "waiting_input"]);
-/** Of these nothing can be learned, or nothing yet. */
-const UNFIT: ReadonlySet<string> = new Set([...OPEN, "canceled", "corrupt"]);
-
-/** Whether a past run has a task to do again: it ended by itself. */
-export function isOver({ status }: { readonly status: string }): boolean {
-  return !UNFIT.has(status);
-}
-
 interface Heat {
   readonly of: string;
   readonly contestant: Contestant;
   readonly intent: Intent;
 }
 
-/** In the order of the past runs, and for each of them of the agents. A run that waits for people is canceled. */
-export async function bakeoff(context: CliContext, order: Order): Promise<Entry[]> {
+interface Measured {
+  readonly end: RunSummary;
+  readonly usdMicro: number | null;
+}
+
+export interface Baked {
+  /** In the order of the past runs, and for each of them of the agents. */
+  readonly entries: readonly Entry[];
+  /** What kept runs from starting or from being watched, each code once. */
+  readonly failures: readonly Failure[];
+  /** Why nothing more was started, or null. */
+  readonly stoppedBy: Failure | null;
+}
+
+/** A run that waits for people is canceled. `stop` cancels those that are under way. */
+export async function bakeoff(context: CliContext, order: Order, stop: AbortSignal): Promise<Baked> {
   const gateway = await context.gateway();
-  const heats = await heatsOf(gateway, order);
-  const entries = new Map<Heat, Entry>();
-  const open = [...heats];
-  const work = async (): Promise<void> => {
-    for (let heat = open.shift(); heat !== undefined; heat = open.shift()) {
-      context.screen.status(`${entries.size} of ${heats.length} runs have ended`);
-      entries.set(heat, await ran(context, gateway, heat));
-    }
+  const heats = heatsOf(order);
+  context.screen.err(announced(order, heats));
+  let ended = 0;
+  const course = {
+    start: ({ intent }: Heat) => startRun(gateway, intent, null),
+    measure: async (_heat: Heat, runId: string): Promise<Measured> => {
+      context.screen.status(`${ended} of ${heats.length} runs have ended`);
+      const end = await endOf(context, gateway, runId, stop);
+      ended += 1;
+      context.screen.status(`${ended} of ${heats.length} runs have ended`);
+      return { end, usdMicro: await chargedFor(context, gateway, runId) };
+    },
   };
   try {
-    await Promise.all(Array.from({ length: Math.min(order.atOnce, heats.length) }, work));
+    const { outcomes, stoppedBy } = await runHeats(heats, order.atOnce, course, stop);
+    const failures = new Map(outcomes.flatMap(({ failure }) => (failure ? [[failure.code, failure]] : [])));
+    const entries = outcomes.map((outcome) => entryOf(outcome, stop.aborted));
+    return { entries, failures: [...failures.values()], stoppedBy };
   } finally {
     context.screen.status(null);
   }
-  return heats.flatMap((heat) => entries.get(heat) ?? []);
 }
 
-async function heatsOf(gateway: GatewayClient, { runs, contestants, modelUsdMicro }: Order): Promise<Heat[]> {
-  const heats: Heat[] = [];
-  for (const of of runs) {
-    const body = await intentOf(gateway, of);
-    for (const contestant of contestants) {
-      const intent = body === null ? null : pastTask(body, contestant.agent, modelUsdMicro);
-      if (intent !== null) heats.push({ of, contestant, intent });
-    }
+function heatsOf({ tasks, contestants, modelUsdMicro }: Order): Heat[] {
+  return tasks.flatMap(({ of, body }) =>
+    contestants.flatMap((contestant) => {
+      const intent = pastTask(body, contestant.agent, modelUsdMicro);
+      return intent === null ? [] : [{ of, contestant, intent }];
+    }),
+  );
+}
+
+/** What it will start, and what that may cost at most if each run has a budget in dollars. */
+function announced({ tasks, contestants }: Order, heats: readonly Heat[]): string {
+  const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+  const total = mostUsdMicro(heats.map(({ intent }) => intent));
+  const most = total === null ? "" : `, for at most $${(total / 1_000_000).toFixed(2)} in all`;
+  return `starts ${count(heats.length, "run")}: ${count(tasks.length, "task")} with ${count(contestants.length, "agent")}${most}`;
+}
+
+function entryOf({ heat, runId, measured, failure }: Outcome<Heat, Measured>, isStopped: boolean): Entry {
+  const entry = { agent: heat.contestant.name, of: heat.of, runId };
+  if (runId === null || measured === null) {
+    const status = runId === null ? NOT_STARTED : END_UNKNOWN;
+    return { ...entry, status, code: failure?.code ?? null, seconds: null, usdMicro: null };
   }
-  return heats;
+  const { end, usdMicro } = measured;
+  const status = isStopped && end.status === "canceled" ? STOPPED : end.status;
+  return { ...entry, status, code: end.code, seconds: end.durationMs / 1000, usdMicro };
 }
 
-async function intentOf(gateway: GatewayClient, runId: string): Promise<IntentBody | null> {
-  const { records } = await gateway.get("/runs/{id}/events", { id: runId });
-  const first = records.find(({ type }) => type === "intent");
-  return first?.type === "intent" ? first.body : null;
-}
-
-async function ran(context: CliContext, gateway: GatewayClient, heat: Heat): Promise<Entry> {
-  const { of, contestant, intent } = heat;
-  const runId = await startRun(gateway, intent, null);
-  const { status, code, durationMs } = await ended(context, gateway, runId);
-  const usdMicro = await chargedFor(context, gateway, runId);
-  return { agent: contestant.name, runId, of, status, code, seconds: durationMs / 1000, usdMicro };
-}
-
-async function ended(context: CliContext, gateway: GatewayClient, runId: string): Promise<RunSummary> {
+async function endOf(
+  context: CliContext,
+  gateway: GatewayClient,
+  runId: string,
+  stop: AbortSignal,
+): Promise<RunSummary> {
   let isCanceled = false;
   for (;;) {
     const { status } = await gateway.get("/runs/{id}", { id: runId });
-    if (status === "waiting_input" && !isCanceled) {
-      isCanceled = true;
-      const reason = "a bake-off waits for nobody";
-      await gateway.post("/runs/{id}/events", { id: runId }, { event: "cancel", reason });
-    }
     if (!OPEN.has(status)) return readSummary(gateway, context.config.directorKeys, runId);
+    if (!isCanceled && (stop.aborted || status === "waiting_input")) {
+      isCanceled = true;
+      const reason = stop.aborted ? "the bake-off was stopped" : "a bake-off waits for nobody";
+      await cancelAll(context, [{ runId, agent: "" }], reason);
+    }
     await sleep(LOOK_MS);
   }
 }
@@ -112,13 +132,4 @@ async function chargedFor(
     costUnread(context.screen, runId, thrown);
     return null;
   }
-}
-
-/** @throws Failure ANT_RUN_NOT_FOUND if there is nothing to do again */
-export function requireRuns(runs: readonly string[], filter: string): void {
-  if (runs.length > 0) return;
-  throw new Failure("ANT_RUN_NOT_FOUND", `no run that has ended matches ${filter}`, {
-    remedy: "`antiphon runs` lists them; `--runs all` takes each that has ended",
-    exitCode: 2,
-  });
 }

@@ -2,7 +2,7 @@ import type { IntentBody } from "@antiphon/contracts";
 import { MATERIAL } from "@antiphon/contracts/runs/connectors";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { expect, test } from "vitest";
-import { pastTask } from "./past-task.ts";
+import { mostUsdMicro, pastTask } from "./past-task.ts";
 
 const AGENT = { kind: "command" as const, argv: ["b"] };
 const COMMIT = "c".repeat(40);
@@ -67,4 +67,11 @@ test("is judged by the agent that judged the past run, and never by the agent th
   const policy = { profiles: ["p"], gates: [{ name: "reviewed", skill: "reviewer" as const }] };
   expect(gatesOf({ ...body({}, { agent }), policy })).toEqual({ skills: [], agent });
   expect(gatesOf(body({}, { agent }))).toBeUndefined();
+});
+
+test("what all of them may cost together is known if each has a budget in dollars", () => {
+  const costing = (model_budget?: object) => ({ goal: "g", inputs: {}, constraints: { model_budget } });
+  expect(mostUsdMicro([costing({ usd_micro: 5 }), costing({ usd_micro: 7 })])).toBe(12);
+  expect(mostUsdMicro([costing({ usd_micro: 5 }), costing({ tokens: 7 })])).toBeNull();
+  expect(mostUsdMicro([costing({ usd_micro: 5 }), costing()])).toBeNull();
 });

@@ -1,5 +1,5 @@
 // The task of a past run, to be done once more by another agent: the same goal, options and commit. Pure.
-import type { AgentSpec, Intent, IntentBody, SkillGates } from "@antiphon/contracts";
+import type { AgentSpec, Intent, IntentBody, ModelBudget, SkillGates } from "@antiphon/contracts";
 import { isMaterial } from "@antiphon/contracts/runs/connectors";
 
 /** What the new run decides by itself, or what was about that one run only. */
@@ -7,7 +7,7 @@ const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_o
 /** People would be asked about each run; what is measured is the agent. */
 const OWN_CONSTRAINTS = ["approvals", "allow_dirty", "model_budget"];
 
-type PastBody = Pick<IntentBody, "intent" | "options" | "base" | "policy">;
+export type PastBody = Pick<IntentBody, "intent" | "options" | "base" | "policy">;
 
 /** Null: the run had no repository, so there is nothing that another agent could change. */
 export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number | null): Intent | null {
@@ -46,4 +46,11 @@ function judged({ options: { gates, agent }, policy }: PastBody): SkillGates | u
 
 function without(from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key)));
+}
+
+/** What the model calls of all of them may cost together. Null: at least one has no budget in dollars. */
+export function mostUsdMicro(intents: readonly Intent[]): number | null {
+  const budgets = intents.map(({ constraints }) => constraints["model_budget"] as Partial<ModelBudget>);
+  const amounts = budgets.flatMap((budget) => budget?.usd_micro ?? []);
+  return amounts.length < intents.length ? null : amounts.reduce((sum, one) => sum + one, 0);
 }

@@ -55,27 +55,40 @@ async function run(context: CliContext, flags: BakeoffFlags): Promise<void> {
   const contestants = await Promise.all([...new Set(names)].map((name) => contestantOf(context, name)));
   const { filterFlags, filterOf } = await import("../runs/run-filter.ts");
   const { listRuns } = await import("../runs/run-pages.ts");
-  const { bakeoff, isOver, requireRuns } = await import("../bakeoff/bakeoff.ts");
-  const { HEADER, standingRows, standingsOf } = await import("../bakeoff/standings.ts");
+  const { bakeoff } = await import("../bakeoff/bakeoff.ts");
+  const { isOver, pastTasks, requireRuns } = await import("../bakeoff/past-runs.ts");
+  const { leftOutLines } = await import("../bakeoff/sample.ts");
+  const { exitCodeOf, HEADER, standingRows, standingsOf } = await import("../bakeoff/standings.ts");
   const { table } = await import("../screen/table.ts");
   const filter = filterOf(filterFlags(flags.runs));
-  const { runs: known } = await listRuns(await context.gateway(), filter, Number.POSITIVE_INFINITY);
-  const runs = known
-    .filter(isOver)
-    .slice(0, limit)
-    .map(({ runId }) => runId);
-  requireRuns(runs, flags.runs);
-  const entries = await bakeoff(context, { runs, contestants, atOnce, modelUsdMicro });
+  const gateway = await context.gateway();
+  const { runs: known } = await listRuns(gateway, filter, Number.POSITIVE_INFINITY);
+  const past = known.filter(isOver).map(({ runId }) => runId);
+  const sample = await pastTasks(gateway, past, limit);
+  const { screen } = context;
+  for (const line of leftOutLines(sample)) screen.err(line);
+  requireRuns(sample.tasks, flags.runs);
+  const stop = new AbortController();
+  const onInterrupt = (): void => stop.abort();
+  process.once("SIGINT", onInterrupt);
+  const { tasks, repeated, withoutRepository } = sample;
+  const order = { tasks, contestants, atOnce, modelUsdMicro };
+  const baked = await bakeoff(context, order, stop.signal).finally(() =>
+    process.removeListener("SIGINT", onInterrupt),
+  );
+  const { entries, failures } = baked;
   const agents = contestants.map(({ name }) => name);
   const standings = standingsOf(entries, agents);
-  const { screen } = context;
-  if (json) return screen.json({ pastRuns: runs.length, standings, runs: entries });
+  for (const failure of failures) screen.failure(failure);
+  context.setExitCode(stop.signal.aborted ? 130 : exitCodeOf(baked));
+  const leftOut = { repeated, withoutRepository };
+  if (json) return screen.json({ pastRuns: tasks.length, leftOut, standings, runs: entries });
   const [header = "", ...lines] = table([HEADER, ...standingRows(standings)]);
   screen.out(screen.colours.dim(header));
   for (const line of lines) screen.out(line.trimEnd());
   for (const { agent, runId, of, status, code } of entries)
     screen.out(
-      screen.colours.dim(`  ${runId}  ${of}  ${agent}  ${status}${code === null ? "" : ` ${code}`}`),
+      screen.colours.dim(`  ${runId ?? "-"}  ${of}  ${agent}  ${status}${code === null ? "" : ` ${code}`}`),
     );
 }
 

@@ -124,7 +124,7 @@ export function openGateway(
     journal: journalController(backend),
     policy: new PolicyController(backend, guard),
     operations: operationsController(backend, options.packFolders ?? []),
-    simulate: (body) => simulatePolicy(guard, facts, body),
+    simulate: (body) => simulatePolicy(guard, backend, facts, body),
     records,
     facts,
     view: async (runId) => runView(await facts(runId)),

@@ -113,8 +113,16 @@ describe("a deployment with a backlog in a file", () => {
       ...{ allowedWorkItemTransitions: [], ...more },
     });
     const profiles = { open: profile("open"), shut: profile("shut", { commandBlacklist: ["QueryBacklog"] }) };
-    const config = { profiles, rules: [{ repo: other.path, profile: "shut" }], defaultProfile: "open" };
-    await openKv(world.bus, BUCKETS.policies).put("config", { ...config, globalLimits: {} });
+    const rules = [{ repo: other.path, profile: "shut" }];
+    const config = { profiles, rules, defaultProfile: "open", globalLimits: {} };
+    const named = await started(world, { ...SEED, inputs: { projects: [other.path] } });
+    const runs = [named, await started(world, SEED)].map(({ body }) => String(body["runId"]));
+    const judged = await world.call("POST", "/policy/simulate", { body: { runs, policy: config } });
+    expect(judged.body["runs"], "a simulation judges them the same").toMatchObject([
+      { refusal: { profile: "shut" } },
+      { profiles: ["open"], refusal: null },
+    ]);
+    await openKv(world.bus, BUCKETS.policies).put("config", config);
     try {
       const answer = await started(world, { ...SEED, inputs: { projects: [repo.path, other.path] } });
       expect(errorOf(answer)).toMatchObject({ code: "ANT_POLICY_REFUSED" });

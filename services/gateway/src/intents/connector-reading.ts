@@ -40,6 +40,18 @@ export async function briefSources(backend: Asked, intent: Intent): Promise<Brie
   };
 }
 
+/** The places of a brief on record, as admission finds them now. A project that is gone counts by its path. */
+export async function briefPlaces(backend: Asked, intent: Intent): Promise<string[]> {
+  const named = briefChoice(intent)?.projects ?? (await backend.connectors({})).projects;
+  const located = await Promise.all(
+    named.map(async (project) => {
+      const place = looksLikeUrl(project.path) ? null : await locate(backend, project);
+      return place === null ? [project.path] : placesOf(place);
+    }),
+  );
+  return [MATERIAL.path, ...located.flat()];
+}
+
 export async function readSources(
   backend: Pick<Asked, "connectors">,
   { goal, connectors, projects, topics }: BriefSources,

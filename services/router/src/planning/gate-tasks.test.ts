@@ -42,6 +42,24 @@ test("each skill judges each task that edits files, in the order of the run, wit
   for (const { task } of gates) expect(validate("DirectorTask", task).ok).toBe(true);
 });
 
+test("a long instruction is cut for the skill, and never the criteria and checks behind it", () => {
+  const criteria = Array.from({ length: 10 }, (_, n) => `criterion ${n} ${"c".repeat(900)} end ${n}`);
+  const description = "d".repeat(30_000);
+  const tasks = [{ id: 1, description, dependencies: [], acceptance_criteria: criteria }];
+  const [one] = planned(intent({ gates: { skills: ["reviewer"] }, tasks }));
+  const text = one?.task.instruction ?? "";
+  expect(text).toContain(`${"d".repeat(8000)}`);
+  expect(text).toContain("... (cut)\n- criterion 0");
+  for (const [n] of criteria.entries()) expect(text).toContain(`end ${n}\n`);
+  expect(text.endsWith("- npm test passes")).toBe(true);
+  const many = Array.from({ length: 40 }, (_, n) => `${n} ${"c".repeat(1900)}`);
+  const [huge] = planned(
+    intent({ gates: { skills: ["qa"] }, tasks: [{ ...tasks[0]!, acceptance_criteria: many }] }),
+  );
+  expect(huge?.task.instruction).toHaveLength(32_768);
+  expect(validate("DirectorTask", huge?.task).ok).toBe(true);
+});
+
 test("no skill judges a task that only reads", () => {
   const one = planTasks(intent({ gates: { skills: ["reviewer"] } }), "PLAN");
   expect(one.tasks).toHaveLength(1);

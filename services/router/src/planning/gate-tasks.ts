@@ -19,7 +19,11 @@ interface Demand {
   readonly paths?: string[];
 }
 
-const INSTRUCTION_CHARS = 8192;
+/** What a task may be told at most. */
+const INSTRUCTION_CHARS = 32_768;
+/** What a skill is told at most of the instruction that it judges by. Its criteria and checks are told in full. */
+const GOAL_CHARS = 8192;
+const CUT = "... (cut)";
 const STRICTER: readonly Severity[] = ["error", "warning", "info"];
 
 /** Behind the tasks that they judge, each skill once for each task that edits files. */
@@ -77,14 +81,12 @@ function gateTask({ task }: PlannedTask, { skill, blocks, agent, paths }: Demand
   const of = task.task_id;
   const { file, criterion } = deliverableOfSkill(skill);
   const gate: PlannedGate = { skill, of, blocks, ...(paths === undefined ? {} : { paths }) };
+  const words = `${TITLES[skill]} of ${of}.\n\n${WORDS[skill]}\n\n`;
   const judging: DirectorTask = {
     ...task,
     task_id: gateTaskId(of, skill),
     kind: "run",
-    instruction: `${TITLES[skill]} of ${of}.\n\n${WORDS[skill]}\n\n${contractOf(task)}`.slice(
-      0,
-      INSTRUCTION_CHARS,
-    ),
+    instruction: words + contractOf(task, INSTRUCTION_CHARS - words.length),
     acceptance_criteria: [criterion],
     allowed_tools: ["read_file", "bash"],
     // The clean room has run the checks; what the skill writes is what counts.
@@ -105,9 +107,19 @@ const WORDS: Readonly<Record<GateSkill, string>> = {
   qa: `Somebody else made a change, which lands if you let it pass: run it, also with unusual input, and find out whether it does what its contract says. ${SEEN}`,
 };
 
-/** What the change was asked to do. Of its author's words there is nothing. */
-function contractOf({ instruction, acceptance_criteria, verify_profile }: DirectorTask): string {
+/** What the change was asked to do, in `most` characters. Of its author's words there is nothing. */
+function contractOf(
+  { instruction, acceptance_criteria, verify_profile }: DirectorTask,
+  most: number,
+): string {
   const checks = verify_profile.commands.map((command) => `${command} passes`);
   const told = [...new Set([...acceptance_criteria, ...checks])];
-  return [`Its contract: ${instruction}`, ...told.map((one) => `- ${one}`)].join("\n");
+  const list = told.map((one) => `\n- ${one}`).join("");
+  const label = "Its contract: ";
+  const room = Math.max(0, most - label.length - list.length);
+  return cut(`${label}${cut(instruction, Math.min(room, GOAL_CHARS))}${list}`, most);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, Math.max(0, most - CUT.length)) + CUT;
 }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { StoredRecord } from "@antiphon/contracts";
+import { isAlive, knownProcess } from "../support/known-process.ts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -127,13 +128,14 @@ async function untilQuestion(): Promise<Begun> {
 
 const SERVICES = ["nats-server", "gateway", "router", "director", "associate-1", "sandbox-runner"] as const;
 
-/** One that is being started again has no process to kill. */
-function kill(name: string): void {
-  try {
-    process.kill(stack.pid(name), "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
+/** Kills it at once; the promise is kept when the process is gone. */
+function kill(name: string): Promise<void> {
+  const victim = knownProcess(stack.pid(name));
+  expect(isAlive(victim), `${name} runs, so the kill meets a process`).toBe(true);
+  process.kill(victim.pid, "SIGKILL");
+  return eventually(`${name} (${victim.pid}) died`, () => (isAlive(victim) ? null : true), PATIENCE_MS).then(
+    () => undefined,
+  );
 }
 
 /** The session is open before, so that the kill meets the word itself. */
@@ -156,7 +158,7 @@ describe("what waits for a person goes on waiting", () => {
   test("when every process is killed at once, and when the whole deployment is stopped and started", async () => {
     const [approval, question] = [await untilApproval(), await untilQuestion()];
     const before = [await recordsOf(approval.runId), await recordsOf(question.runId)];
-    for (const name of SERVICES) kill(name);
+    await Promise.all(SERVICES.map(kill));
     expect([await statusOf(approval.runId), await statusOf(question.runId)]).toEqual([
       "waiting_input",
       "waiting_input",
@@ -179,8 +181,7 @@ describe.each(["nats-server", "gateway", "director"] as const)("while %s is kill
   test("an approval that is sent until it is answered counts once, and its change lands once", async () => {
     const begun = await untilApproval();
     const first = sent(await tokenOf(BEN), "POST", `/runs/${begun.runId}/events`, APPROVE);
-    kill(victim);
-    await first;
+    await Promise.all([kill(victim), first]);
     const { status, body } = await say(BEN, begun.runId, APPROVE);
     // The run may be over by then: the first one arrived, and only its answer was lost.
     expect([202, 409], JSON.stringify(body)).toContain(status);
@@ -190,8 +191,7 @@ describe.each(["nats-server", "gateway", "director"] as const)("while %s is kill
   test("a rejection lands nothing, whatever arrives after it", async () => {
     const begun = await untilApproval();
     const first = sent(await tokenOf(CLEO), "POST", `/runs/${begun.runId}/events`, REJECT);
-    kill(victim);
-    await first;
+    await Promise.all([kill(victim), first]);
     await say(CLEO, begun.runId, REJECT);
     await say(BEN, begun.runId, APPROVE);
     await untilStatus(begun.runId, "failed");
@@ -205,8 +205,7 @@ describe.each(["nats-server", "gateway", "director"] as const)("while %s is kill
     const path = `/runs/${begun.runId}/events`;
     const [ben, cleo] = [await tokenOf(BEN), await tokenOf(CLEO)];
     const both = [sent(ben, "POST", path, answer("yes")), sent(cleo, "POST", path, answer("no"))];
-    kill(victim);
-    await Promise.all(both);
+    await Promise.all([kill(victim), ...both]);
     await Promise.all([say(BEN, begun.runId, answer("yes")), say(CLEO, begun.runId, answer("no"))]);
     expect(typed(await landsOnce(begun), "input")).toHaveLength(1);
   });

@@ -11,6 +11,7 @@ import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
+import { requireGates } from "../verification/gates-planned.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
 import { forkedAt } from "./forked-at.ts";
 import { GATE_HISTORY, gateStart } from "./gate-dispatch.ts";
@@ -29,10 +30,12 @@ export async function dispatch(
   { repository, environments, evidence, bases }: Ports,
   signal: AbortSignal,
 ): Promise<DispatchBody> {
-  const { options, base, intent } = intentOf(run);
+  const body = intentOf(run);
+  const { options, base, intent } = body;
   if (run.routed === null)
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
+  requireGates(planned, run.tasks, body);
   const { told, point } = forkedAt(effect.task, options);
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;

@@ -1,4 +1,4 @@
-import { AntiphonError, digestOf, type BlobRef } from "@antiphon/contracts";
+import { AntiphonError, digestOf, type BlobRef, type RunOptions } from "@antiphon/contracts";
 import { expect, test } from "vitest";
 import { outstanding, openRun, replay } from "@antiphon/run";
 import { BASE, RecordLog, check, planned } from "@antiphon/run/testing/record-log";
@@ -16,9 +16,9 @@ const REF: BlobRef = {
 const CANDIDATE = { tree: "c".repeat(40), objects: [], overlay: [], deletions: [] };
 
 /** A run whose Associate reports success; `said` overrides its report of the checks. */
-function reported(workflow: "BUILD" | "DEBUG", said: object = {}) {
+function reported(workflow: "BUILD" | "DEBUG", said: object = {}, options: Partial<RunOptions> = {}) {
   const log = new RecordLog()
-    .opened([planned("T-001")], {}, workflow)
+    .opened([planned("T-001")], options, workflow)
     .dispatched("T-001")
     .claimed("T-001");
   log.reported("T-001", 1, "ok");
@@ -238,4 +238,12 @@ test("director/D10: a change is held to the policy bounds of its intent record",
   expect(asked).toEqual([policy]);
   expect(verdict).toMatchObject({ code: "ANT_PATCH_POLICY", message: "2 files, at most 1", commit: null });
   expect(verdict.verdict).not.toBe("PASS");
+});
+
+test("a change gets no verdict while its plan lacks the skill that has to judge it, and no clean room runs", async () => {
+  const { context, effect } = reported("BUILD", {}, { gates: { skills: ["reviewer"] } });
+  const { ports, applied } = portsOver(roomOf(() => 0));
+  const asked = verify(context, effect, ports, new AbortController().signal);
+  await expect(asked).rejects.toMatchObject({ code: "ANT_GATE_UNPLANNED", disposition: "terminal" });
+  expect(applied).toEqual([]);
 });

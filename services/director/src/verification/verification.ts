@@ -27,6 +27,7 @@ import { checksOf } from "./checks-of.ts";
 import { commitMessage } from "./commit-message.ts";
 import { deliveryOf, type Delivery } from "./delivery.ts";
 import { gateVerdict } from "./gate-verdict.ts";
+import { requireGates } from "./gates-planned.ts";
 import { demandOf } from "./demand.ts";
 import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { hasReport } from "./reports/test-report.ts";
@@ -53,6 +54,7 @@ export async function verify(
 ): Promise<VerdictBody> {
   if (effect.task.planned.gate !== undefined)
     return gateVerdict(run, effect, effect.task.planned.gate, ports);
+  requireGates(effect.task.planned, run.tasks, intentOf(run));
   const checks = await checksOf(effect.task, intentOf(run).base, ports.repository);
   const change = await applied(run, effect, checks, ports); // director/D4: head, patch and checks are all that counts
   if (change?.kind === "refused") return refused(run, effect, ports, change);

@@ -238,8 +238,8 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
   treeBytes: [4096 * MiB, "bytes", "files of a base tree; three services keep it", "ANT_REPO_TOO_LARGE"],
-  treeHeldBytes: [64 * MiB, "bytes", "of a base tree, which is faster in memory", "it is streamed"],
-  treeTransferMs: [600_000, "milliseconds", "storing or fetching a base tree", "ANT_BLOB_DEADLINE"],
+  treeHeldBytes: [64 * MiB, "bytes", "files of a base tree that is held in memory", "the tree is streamed"],
+  treeTransferMs: [600_000, "milliseconds", "moving a base tree", "ANT_BLOB_DEADLINE, ANT_GIT_TIMEOUT"],
   linkedBytes: [
     256 * MiB,
     "bytes",

@@ -200,7 +200,7 @@ class ObjectStoreBlobs implements Blobs {
             : await uploadOne(place, content, signal);
         if (upload.kind === "stored") {
           const stored = await this.publishMeta(name ?? upload.digest, upload, signal, options);
-          if (isNoted) await this.notes.remove(nuid);
+          if (isNoted) await this.dropNote(nuid);
           return stored;
         }
         failed.push(upload.nuid);
@@ -213,7 +213,7 @@ class ObjectStoreBlobs implements Blobs {
       // At the end, because during an outage a purge would only wait for its timeout.
       for (const nuid of failed) {
         const isGone = await this.purgeChunks(nuid);
-        if (isNoted && isGone) await this.notes.remove(nuid);
+        if (isNoted && isGone) await this.dropNote(nuid);
       }
     }
   }
@@ -284,6 +284,14 @@ class ObjectStoreBlobs implements Blobs {
       return true;
     } catch {
       return false; // Unreferenced chunks waste space, but nobody can read them. Those that were noted are purged later.
+    }
+  }
+
+  private async dropNote(nuid: string): Promise<void> {
+    try {
+      await this.notes.remove(nuid);
+    } catch {
+      return; // The upload has ended as it has; an hourly round finds the note, and what it says of the chunks is still true.
     }
   }
 

@@ -44,8 +44,11 @@ export class UploadNotes {
     await this.#bus.jsm.streams.purge(this.#stream, { filter: this.#subject(nuid) });
   }
 
-  /** Removes the chunks of uploads that were noted before then, and their notes. @returns how many there were */
-  async removeUnfinished(before: Date): Promise<number> {
+  /**
+   * Removes the chunks of uploads that were noted before then, and their notes. One that cannot be read stays, with its chunks.
+   * @returns how many there were
+   */
+  async removeUnfinished(before: Date, onUnreadable: (error: AntiphonError) => void): Promise<number> {
     const prefix = `$O.${this.#bucket}.M.`;
     const { state } = await this.#bus.jsm.streams.info(this.#stream, { subjects_filter: `${prefix}>` });
     let removed = 0;
@@ -55,7 +58,12 @@ export class UploadNotes {
       const note = await this.#bus.reader.last(this.#stream, subject);
       if (note === null || note.at >= before) continue;
       const nuid = name.slice(NOTE.length);
-      const isUsed = await this.#isUsed(note.data, nuid);
+      const isUsed = await this.#isUsed(note.data, nuid).catch((thrown: unknown) => {
+        if (!isUnreadable(thrown)) throw thrown;
+        onUnreadable(thrown);
+        return null;
+      });
+      if (isUsed === null) continue;
       if (!isUsed)
         await this.#bus.jsm.streams.purge(this.#stream, { filter: chunkSubject(this.#bucket, nuid) });
       await this.remove(nuid); // Last, so that a purge that failed is tried again.
@@ -66,7 +74,7 @@ export class UploadNotes {
 
   /** The upload ended well, and its writer was killed before it removed the note. */
   async #isUsed(note: Uint8Array, nuid: string): Promise<boolean> {
-    const { description } = JSON.parse(Buffer.from(note).toString("utf8")) as { description: string };
+    const description = objectOf(note, nuid);
     const message = await this.#bus.reader.last(this.#stream, metaSubject(this.#bucket, description));
     if (message === null) return false;
     const meta = parseMeta(this.#bucket, description, Buffer.from(message.data).toString("utf8"));
@@ -82,6 +90,24 @@ export class UploadNotes {
   }
 }
 
+/** What the upload of a note will be called. */
+function objectOf(note: Uint8Array, nuid: string): string {
+  let document: unknown;
+  try {
+    document = JSON.parse(Buffer.from(note).toString("utf8"));
+  } catch (error) {
+    throw new AntiphonError("ANT_BLOB_CORRUPT", `${NOTE}${nuid}: unreadable note`, { cause: error });
+  }
+  const { description } = Object(document) as { description?: unknown };
+  if (typeof description === "string") return description;
+  throw new AntiphonError("ANT_BLOB_CORRUPT", `${NOTE}${nuid}: a note without the name of an object`);
+}
+
+/** The note, or the meta of the object that it names, is not as we write it. */
+function isUnreadable(thrown: unknown): thrown is AntiphonError {
+  return thrown instanceof AntiphonError && ["ANT_BLOB_CORRUPT", "ANT_BLOB_MISSING"].includes(thrown.code);
+}
+
 /** A round now and every hour, until the signal aborts. */
 export async function removeUnfinishedUntil(
   { bus, bucket, clock, log }: { bus: Bus; bucket: string; clock: Clock; log: Logger },
@@ -90,7 +116,9 @@ export async function removeUnfinishedUntil(
   const notes = new UploadNotes(bus, bucket);
   while (!signal.aborted) {
     try {
-      const uploads = await notes.removeUnfinished(new Date(clock.now() - GONE_MS));
+      const uploads = await notes.removeUnfinished(new Date(clock.now() - GONE_MS), (error) =>
+        log.warn({ err: error, bucket }, "note of an upload skipped, which cannot be read"),
+      );
       if (uploads > 0) log.info({ bucket, uploads }, "chunks of unfinished uploads removed");
     } catch (error) {
       log.warn({ err: error, bucket }, "unfinished uploads not removed; the next round tries again");

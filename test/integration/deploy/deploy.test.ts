@@ -16,6 +16,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { makeKey } from "../../../cli/src/keys/key-files.ts";
 import { bootstrapUsers } from "../../../cli/src/nats/nats-users.ts";
+import { limits } from "../../../contracts/src/limits.ts";
 import { ROLES } from "../../../contracts/src/roles.ts";
 import {
   connectBus,
@@ -180,6 +181,16 @@ describe("Kubernetes manifests", () => {
           capabilities: { drop: ["ALL"] },
         });
       }
+    }
+  });
+
+  it("gives those that keep trees disk for all that they keep and for the largest one while it arrives", () => {
+    for (const role of ["associate", "sandbox-runner"]) {
+      const workload = of(base, "Deployment").find((one) => one.metadata.name === role) as Manifest;
+      const state = podOf(workload).volumes?.find((one) => one["name"] === "state");
+      const { sizeLimit } = state?.["emptyDir"] as { sizeLimit: string };
+      const gib = Number(/^(\d+)Gi$/.exec(sizeLimit)?.[1]);
+      expect(gib * 1024 ** 3, role).toBeGreaterThan(3 * limits.treeBytes);
     }
   });
 

@@ -129,15 +129,47 @@ describe("blobs on a real server", () => {
     const { nuid } = await metaOf(name);
     await notes.add(name, nuid, signal); // As a writer does that is killed after its last step but one.
     await notes.add("killed", "KILLED", signal);
+    const odd = ["{", "null", JSON.stringify({ description: 7 })];
+    for (const [at, text] of odd.entries())
+      await bus.js.publish(metaSubject(bucket, `uploading-ODD${at}`), text);
+    const skipped: string[] = [];
+    const unread = ({ code }: { code: string }): void => void skipped.push(code);
     await bus.js.publish(chunkSubject(bucket, "KILLED"), Buffer.alloc(1000));
     expect(await trusted.has(`uploading-${nuid}`)).toBe(false);
-    expect(await notes.removeUnfinished(new Date(Date.now() - 60_000))).toBe(0); // They may still be at work.
+    expect(await notes.removeUnfinished(new Date(Date.now() - 60_000), unread)).toBe(0); // They may still be at work.
     expect(await subjectsOf("C")).toContain(chunkSubject(bucket, "KILLED"));
-    expect(await notes.removeUnfinished(new Date(Date.now() + 60_000))).toBe(1);
+    expect(await notes.removeUnfinished(new Date(Date.now() + 60_000), unread)).toBe(1);
+    expect(skipped).toEqual(odd.map(() => "ANT_BLOB_CORRUPT"));
+    for (const at of odd.keys()) await notes.remove(`ODD${at}`);
     expect(await subjectsOf("C")).toEqual([...before.chunks, chunkSubject(bucket, nuid)].sort());
     expect((await trusted.get(name)).length).toBe(400_000);
     expect(await subjectsOf("M")).toEqual([...before.metas, metaSubject(bucket, name)].sort());
     await trusted.remove(name);
+  });
+
+  it("an upload ends as it would when its note cannot be removed, and a round removes the note", async () => {
+    const closed = await server.connect();
+    const { jsm } = closed;
+    await closed.close();
+    const limited: Bus = { ...bus, jsm };
+    const writer = openBlobs(limited, bucket, { mayPurge: true });
+    const ref = await writer.putStream("noted", async function* () {
+      yield await Promise.resolve(Buffer.alloc(200_000, 1));
+    });
+    expect((await blobs.get(ref)).length).toBe(200_000);
+    const failing = writer.putStream("not noted", async function* () {
+      yield await Promise.resolve(Buffer.alloc(200_000, 2));
+      throw new RangeError("the disk is gone");
+    });
+    await expect(failing).rejects.toThrow(RangeError);
+    const unread = (error: Error): never => {
+      throw error;
+    };
+    expect(await new UploadNotes(bus, bucket).removeUnfinished(new Date(Date.now() + 60_000), unread)).toBe(
+      1,
+    );
+    expect((await blobs.get(ref)).length).toBe(200_000);
+    await openBlobs(bus, bucket, { mayPurge: true }).remove("noted");
   });
 
   it("a streamed upload whose source fails leaves neither chunks nor a note", async () => {

@@ -54,9 +54,9 @@ export interface LayerStore {
   /** True for a layer that has a whole copy. */
   has(name: LayerName): Promise<boolean>;
   /**
-   * Makes a copy of the layer unless there is one, or there was one when it was last asked for. `tar` is read from its start, up to twice for each copy, also later when a
-   * sandbox needs another one. Rejects with ANT_LAYER_INVALID when
-   * its bytes do not have the digest or break a bound, and with the engine's error when it cannot be stored.
+   * Makes a copy of the layer unless there is one, or there was one when it was last asked for. `tar` is read from its start, up
+   * to twice for each copy, also later when a sandbox needs another one. Rejects with ANT_LAYER_INVALID when its bytes do not have
+   * the digest or break a bound, and with the engine's error when it cannot be stored.
    */
   fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void>;
   /** Every copy. */

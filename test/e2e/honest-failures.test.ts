@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
@@ -69,17 +70,35 @@ test("a liar whose patch breaks the check is rejected by the clean room, told wh
 
 test("a commit over the limit ends its run before an agent starts, says how large it is, and stays as it is", async () => {
   project = makeProject(BROKEN_CALCULATOR);
-  const git = (...args: string[]): string =>
-    execFileSync("git", args, { cwd: project.path, encoding: "utf8" }).trim();
+  // Not execFileSync: while it reads a gigabyte, the gateway would close a connection that `fetch` then uses again.
+  const git = async (...args: string[]): Promise<string> =>
+    (await promisify(execFile)("git", args, { cwd: project.path, encoding: "utf8" })).stdout.trim();
   const file = join(project.path, "f0");
   writeFileSync(file, "");
   truncateSync(file, 2 ** 30);
-  const blob = git("-c", "core.compression=1", "-c", "core.bigFileThreshold=1m", "hash-object", "-w", "f0");
+  const blob = await git(
+    "-c",
+    "core.compression=1",
+    "-c",
+    "core.bigFileThreshold=1m",
+    "hash-object",
+    "-w",
+    "f0",
+  );
   rmSync(file);
   for (const name of ["f0", "f1", "f2", "f3"])
-    git("update-index", "--add", "--cacheinfo", `100644,${blob},${name}`);
-  git("-c", "user.name=Ada", "-c", "user.email=ada@example.test", "commit", "--quiet", "--message", "Grow");
-  const refs = git("for-each-ref");
+    await git("update-index", "--add", "--cacheinfo", `100644,${blob},${name}`);
+  await git(
+    "-c",
+    "user.name=Ada",
+    "-c",
+    "user.email=ada@example.test",
+    "commit",
+    "--quiet",
+    "--message",
+    "Grow",
+  );
+  const refs = await git("for-each-ref");
   const agent = { kind: "command", argv: ["sh", "-c", `echo started; ${FIX}`] };
   const runId = await begin({ agent, checks: [CHECK] }, { allow_dirty: true });
   await until(runId, "failed", "succeeded");
@@ -88,7 +107,7 @@ test("a commit over the limit ends its run before an agent starts, says how larg
   expect(stdout).toMatch(/has 42949\d+ bytes of files; the limit is 4294967296 bytes/);
   const { document } = await stack.json<object>(["evidence", "get", runId]);
   expect(JSON.stringify(document)).not.toContain("started\\n");
-  expect(git("for-each-ref")).toBe(refs);
+  expect(await git("for-each-ref")).toBe(refs);
 });
 
 test("an agent is not started, and no other attempt is made, when the program of a check is missing", async () => {

@@ -83,7 +83,7 @@ function heatsOf({ tasks, contestants, modelUsdMicro }: Order): Heat[] {
   );
 }
 
-/** What it will start, and what that may cost at most if each run has a budget in dollars. */
+/** Says how many runs start, and how much they may cost in all if each has a budget in dollars. */
 function announced({ tasks, contestants }: Order, heats: readonly Heat[]): string {
   const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
   const total = mostUsdMicro(heats.map(({ intent }) => intent));

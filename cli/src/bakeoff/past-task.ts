@@ -2,7 +2,7 @@
 import type { AgentSpec, Intent, IntentBody, ModelBudget, SkillGates } from "@antiphon/contracts";
 import { isMaterial } from "@antiphon/contracts/runs/connectors";
 
-/** What the new run decides by itself, or what was about that one run only. */
+/** Inputs that are not carried over: the new run decides them by itself, or they were about that one run only. */
 const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_on", "race", "repo", "fork"];
 /** People would be asked about each run; what is measured is the agent. */
 const OWN_CONSTRAINTS = ["approvals", "allow_dirty", "model_budget"];
@@ -48,7 +48,7 @@ function without(from: Readonly<Record<string, unknown>>, keys: readonly string[
   return Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key)));
 }
 
-/** What the model calls of all of them may cost together. Null: at least one has no budget in dollars. */
+/** The largest sum that the model calls of all runs may cost. Null: at least one has no budget in dollars. */
 export function mostUsdMicro(intents: readonly Intent[]): number | null {
   const budgets = intents.map(({ constraints }) => constraints["model_budget"] as Partial<ModelBudget>);
   const amounts = budgets.flatMap((budget) => budget?.usd_micro ?? []);

@@ -2,7 +2,7 @@
 import { duration } from "../screen/table.ts";
 import { meanOf, shareOf, type Estimate } from "./intervals.ts";
 
-/** What became of a run that was not measured; every other status is one of runs. */
+/** The fate of a run that was not measured; every other status is one of runs. */
 export const NOT_STARTED = "not started";
 export const END_UNKNOWN = "end unknown";
 export const STOPPED = "stopped";

@@ -16,7 +16,7 @@ export interface ForkedAt {
 
 type Of<T extends RunRecord["type"]> = Extract<RunRecord, { type: T }>;
 
-/** What is named: an attempt, so many of its model calls, and whether the attempt after it is meant. */
+/** The attempt that is named, how many of its model calls, and whether the attempt after it is meant. */
 interface Named {
   readonly task: string;
   readonly epoch: number;
@@ -59,7 +59,7 @@ function namedBy(records: readonly RunRecord[], at: string): Named {
   throw unknown(records, at);
 }
 
-/** What the attempt after a verdict was told, or would have been. */
+/** The feedback that the attempt after a verdict got, or would have got. */
 function rejectionOf(records: readonly RunRecord[], task: string, epoch: number): Feedback[] {
   const record = records.find(
     (one): one is Of<"verdict"> => one.type === "verdict" && one.taskId === task && one.epoch === epoch,

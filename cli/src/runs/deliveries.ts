@@ -1,5 +1,5 @@
-// What a run delivered that lands nothing: a plan, findings or a brief, as the clean room's evidence has them. Of another run, what
-// the reviewer found that its change had to pass.
+// The results of a run that lands nothing (a plan, findings or a brief), read from the clean room's evidence. For a run that lands a
+// change: the findings of the reviewer that the change had to pass.
 import { createHash } from "node:crypto";
 import type { BriefOutput, DroppedFinding, Finding, SkillResult } from "@antiphon/contracts";
 import { isMaterial } from "@antiphon/contracts/runs/connectors";

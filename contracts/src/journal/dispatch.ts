@@ -83,7 +83,7 @@ export type DispatchBody = {
   memory_mib?: number;
   /** Services beside the agent and its checks; absent: none. */
   services?: ServiceSpec[];
-  /** What the task judges. Absent: it does work of its own. */
+  /** The change that the task judges. Absent: it does work of its own. */
   gate?: GateOrder;
   /** The attempt of another run that it begins again. Absent: it is no fork. */
   fork?: ForkPoint;

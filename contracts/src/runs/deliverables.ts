@@ -41,7 +41,7 @@ const OF_SKILLS: { readonly [S in GateSkill]: Deliverable } = {
   },
 };
 
-/** What a skill that judges a change has to deliver. */
+/** The file that a skill has to write when it judges a change. */
 export function deliverableOfSkill(skill: GateSkill): Deliverable {
   return OF_SKILLS[skill];
 }

@@ -1,4 +1,4 @@
-/** What a deployment tells another system: somebody is asked, or a run has ended. The request is signed. */
+/** A message of a deployment to another system: somebody is asked, or a run has ended. The request is signed. */
 import { Type, type Static } from "typebox";
 import { Digest, ErrorCode, RunId, TaskId } from "../shapes/ids.ts";
 import { IsoTime } from "../seeds/v13-refs.ts";

@@ -4,8 +4,8 @@
  * not answer delays only the notices behind it: for a day, or for a quarter of an hour if it refuses a notice for good.
  *
  * Promises:
- *   gateway/G11 Because the place in the journal moves on only after a notice was taken, a notice is told at least once, also
- *     over crashes, unless it is given up or no longer true; its id is the same each time.
+ *   gateway/G11 Because the place in the journal moves on only after a notice was taken or given up, a notice that stays true
+ *     is told at least once, also over crashes; its id is the same each time.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { factsOf } from "@antiphon/run";

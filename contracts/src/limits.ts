@@ -463,6 +463,13 @@ const TABLE = {
     "a container waits for a person's answers, all questions of an attempt together",
     "the container ends; the answer goes to a fresh one",
   ],
+  messageChars: [4000, "characters", "of a message to a running attempt", "ANT_CONTRACT_INVALID"],
+  runMessages: [
+    32,
+    "messages",
+    "to the attempts of one run; each is read again by every attempt",
+    "ANT_MESSAGE_LIMIT",
+  ],
   heldJobs: [2, "containers", "wait for an answer, for each Associate", "a fresh one gets the answer"],
   cancelCollectMs: [
     5000,

@@ -55,8 +55,10 @@ export class Replays {
     const { journal, ports, associate } = this.#parts;
     const { replayId, run, task, epoch } = request;
     const then = await recordedAttempt({ run, task, epoch }, journal, ports.evidence);
-    const { dispatch, calls } = then;
-    const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls } };
+    const { dispatch, calls, heard } = then;
+    const briefed = heard.filter(({ look }) => look === 0);
+    const read = heard.filter(({ look }) => look > 0);
+    const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls, briefed, read } };
     const ran = await attempted(order, ports, { stop: signal, giveUp: signal });
     if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the replay was ended early");
     const { facts, report, artifacts } = await proposed(order, ports, ran);

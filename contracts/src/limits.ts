@@ -482,6 +482,7 @@ const TABLE = {
   noticeRefusedMs: [900_000, "milliseconds", "a notice refused with 4xx", "it is given up, with an error"],
   noticeUntakenMs: [86_400_000, "milliseconds", "a notice that nobody takes", "it is given up"],
   noticesRemembered: [10_000, "notices", "told by this process", "it may be told twice, with one id"],
+  noticeTurnMs: [15_000, "milliseconds", "a turn to tell that is not renewed", "another gateway takes it"],
   foldedRecords: [150_000, "records", "of open runs that a gateway remembers folded", "a run is read again"],
   agentPacks: [100, "packs", "people choose from them", "the rest is left out, by name"],
   briefProjects: [32, "repositories", "all are read before a run is accepted", "refused"],

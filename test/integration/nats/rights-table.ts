@@ -65,7 +65,7 @@ const STORED = rows("answer", [
   ["S", "antiphon.v1.log.run_a.t-001.stdout", "antiphon.v1.log.run_a.t-001.stderr"],
   ["D", "antiphon.v1.timer.set.rest.run_a.t-001.1"],
   ["", "antiphon.v1.timer.due.rest.run_a.t-001.1", "antiphon.v1.elsewhere"],
-  ["G", "$KV.ANT_INTENTS.a"],
+  ["G", "$KV.ANT_INTENTS.a", "$KV.ANT_NOTICES.told"],
   ["D", "$KV.ANT_RUNS.run_a", "$KV.ANT_CONTRACTS.run_a.router", "$KV.ANT_KEYS.a"],
   ["AD", "$KV.ANT_EVIDENCE.run_a.T-001.1"],
   ["D", "$KV.ANT_EVIDENCE.run_a.T-001.1.verdict"],

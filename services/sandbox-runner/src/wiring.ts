@@ -88,6 +88,12 @@ export async function startSandboxRunner(
     startTrial(image, provider, identity, bounds),
   );
   const trees = openTrees(bus, config);
+  const layers = new LayerArchive(
+    join(dirname(config.treeDirectory), "environments"),
+    openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
+    KEPT_LAYER_BYTES,
+  );
+  void sweepUntil([trees, layers], log, signal);
   const preloader = new Preloader(trees);
   const pool = new WarmPool({
     provider,
@@ -119,6 +125,7 @@ export async function startSandboxRunner(
     identity,
     images,
     trees,
+    layers,
     preloader,
     pool,
     meter,
@@ -177,6 +184,21 @@ function openTrees(bus: Bus, { treeDirectory, treeBytes }: SandboxConfig): TreeA
   return new TreeArchive(treeDirectory, { stream }, treeBytes);
 }
 
+/** What killed processes left on the disk goes at start and every hour, also while no tree arrives. */
+async function sweepUntil(
+  caches: readonly Pick<TreeArchive, "sweep">[],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    for (const cache of caches)
+      await cache.sweep().catch((error: unknown) => log.warn({ err: error }, "cache not swept"));
+    await systemClock.sleep(SWEEP_MS, signal);
+  }
+}
+
+const SWEEP_MS = 3_600_000;
+
 /** The limits with as much swap as the machine has for all sandboxes. */
 async function grownBySwap(
   least: ContainerLimits,
@@ -201,6 +223,7 @@ interface Parts {
   readonly identity: Parameters<typeof containerLabels>[0];
   readonly images: Images;
   readonly trees: TreeArchive;
+  readonly layers: LayerArchive;
   readonly preloader: Preloader;
   readonly pool: WarmPool;
   readonly meter: Meter;
@@ -225,8 +248,21 @@ async function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Pro
 
 /** What jobs and sessions reach of the runner. */
 function jobPorts(parts: Parts): ServiceOptions["ports"] {
-  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool, meter } =
-    parts;
+  const {
+    bus,
+    log,
+    node,
+    config,
+    provider,
+    defaults,
+    identity,
+    images,
+    trees,
+    layers,
+    preloader,
+    pool,
+    meter,
+  } = parts;
   const { instance } = config;
   return {
     node,
@@ -256,11 +292,7 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
     },
     environments: new Environments({
       records: openKv(bus, BUCKETS.environments),
-      layers: new LayerArchive(
-        join(dirname(config.treeDirectory), "environments"),
-        openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
-        KEPT_LAYER_BYTES,
-      ),
+      layers,
       files: openBlobs(bus, BUCKETS.evidenceFiles),
       platform: `${process.platform}/${process.arch}`,
       clock: systemClock,

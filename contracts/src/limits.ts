@@ -238,6 +238,8 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
   treeBytes: [4096 * MiB, "bytes", "files of a base tree; three services keep it", "ANT_REPO_TOO_LARGE"],
+  repoStoreBytes: [8192 * MiB, "bytes", "archives of commits in the object store", "the least wanted go"],
+  repoKeepMs: [300_000, "milliseconds", "such an archive stays when it was wanted", "it may go"],
   treeHeldBytes: [64 * MiB, "bytes", "files of a base tree that is held in memory", "the tree is streamed"],
   treeTransferMs: [600_000, "milliseconds", "moving a base tree", "ANT_BLOB_DEADLINE, ANT_GIT_TIMEOUT"],
   linkedBytes: [

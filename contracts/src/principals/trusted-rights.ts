@@ -111,6 +111,7 @@ export function director(places: Places): Rights {
     hears: ["antiphon.v1.ctl.*"],
     serves: [
       "repo.inspect",
+      "repo.export",
       "connectors.read",
       "director.admission",
       "repo.check",

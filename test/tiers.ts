@@ -213,8 +213,9 @@ export const ALL_ONLY: readonly string[] = [
   "test/simulation/simulation.test.ts",
 ];
 
-/** Minutes of a machine at its limits. */
+/** Minutes of a machine at its limits, and what needs a program that set-up does not bring. */
 export const NIGHTLY: readonly string[] = [
+  "test/integration/gateway/gitea.test.ts",
   "test/chaos/sandbox/hostile-matrix.test.ts",
   "test/integration/director/cheats-carried-out.test.ts",
 ];

@@ -152,6 +152,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   answerDeeds(bus, context.log, {
     repository: branches,
     workItems: adapters.workItems,
+    proposals: adapters.proposals,
     room: timedRoom(ports.room, meter),
     files,
     signal: stop.signal,

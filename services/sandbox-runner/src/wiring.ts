@@ -87,13 +87,7 @@ export async function startSandboxRunner(
   const defaults = await grownBySwap(least, config, log, (bounds) =>
     startTrial(image, provider, identity, bounds),
   );
-  const trees = openTrees(bus, config);
-  const layers = new LayerArchive(
-    join(dirname(config.treeDirectory), "environments"),
-    openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
-    KEPT_LAYER_BYTES,
-  );
-  void sweepUntil([trees, layers], log, signal);
+  const { trees, layers } = openCaches(context, config);
   const preloader = new Preloader(trees);
   const pool = new WarmPool({
     provider,
@@ -182,6 +176,21 @@ function openTrees(bus: Bus, { treeDirectory, treeBytes }: SandboxConfig): TreeA
   const stream = (name: string): AsyncIterable<Buffer> =>
     repos.stream(name, { deadlineMs: limits.treeTransferMs });
   return new TreeArchive(treeDirectory, { stream }, treeBytes);
+}
+
+/** The trees and layers on this machine's disk. */
+function openCaches(
+  { bus, log, signal }: ServiceContext,
+  config: SandboxConfig,
+): { trees: TreeArchive; layers: LayerArchive } {
+  const trees = openTrees(bus, config);
+  const layers = new LayerArchive(
+    join(dirname(config.treeDirectory), "environments"),
+    openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
+    KEPT_LAYER_BYTES,
+  );
+  void sweepUntil([trees, layers], log, signal);
+  return { trees, layers };
 }
 
 /** What killed processes left on the disk goes at start and every hour, also while no tree arrives. */

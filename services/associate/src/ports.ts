@@ -100,6 +100,12 @@ export interface Recordings {
   find(replayKey: string): Promise<unknown>;
 }
 
+/** @throws AntiphonError when they cannot be made again */
+export type ExportAgain = (
+  attempt: { readonly runId: string; readonly taskId: string; readonly epoch: number },
+  signal: AbortSignal,
+) => Promise<void>;
+
 /** Publishes a live line for people who watch. Lines may be lost without harm. */
 export type Progress = (text: string) => void;
 
@@ -164,6 +170,8 @@ export interface AttemptPorts {
   readonly recordings: Recordings;
   /** Absent: a job that asks is ended. */
   readonly held?: HeldJobs;
+  /** Has the objects that a dispatch names stored again. */
+  readonly exportAgain: ExportAgain;
   readonly progress: Progress;
   readonly clock: Clock;
   readonly log: Logger;

@@ -21,6 +21,7 @@ export function attemptPorts({ bus, log, associate, files, recorded }: AttemptWo
     overlays: simOverlays(files),
     evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
     recordings: recordings(recorded),
+    exportAgain: () => Promise.resolve(),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,
     patienceMs: 30_000,

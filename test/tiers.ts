@@ -152,6 +152,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/bad-input.test.ts",
   "test/e2e/check.test.ts",
   "test/e2e/commands.test.ts",
+  "test/e2e/session-commands.test.ts",
   "test/e2e/contracts.test.ts",
   "test/e2e/waiting-people.test.ts",
   "test/e2e/attach.test.ts",

@@ -72,7 +72,7 @@ export async function jobOf(
 }
 
 /** The task's egress profile (seed 000) and the budget of its model calls. With mode `none` there is no network. */
-function egressOf({ dispatch, replay, recorded = [] }: AttemptOrder): Pick<Job, "egress"> {
+function egressOf({ dispatch, replay, resumes, recorded = [] }: AttemptOrder): Pick<Job, "egress"> {
   const { egress_profile: profile } = dispatch.task;
   if (profile.mode === "none") return {};
   if (replay !== undefined)
@@ -82,6 +82,7 @@ function egressOf({ dispatch, replay, recorded = [] }: AttemptOrder): Pick<Job, 
       profile,
       model_budget: dispatch.model_budget ?? null,
       ...(dispatch.record_calls === false ? { record: false } : {}),
+      ...(resumes === undefined ? {} : { resumes }),
       ...(recorded.length === 0 ? {} : { replay: { calls: [...recorded], then: "live" as const } }),
     },
   };

@@ -155,6 +155,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/session-commands.test.ts",
   "test/e2e/contracts.test.ts",
   "test/e2e/waiting-people.test.ts",
+  "test/e2e/attach.test.ts",
   "test/e2e/crash.test.ts",
   "test/e2e/diamond.test.ts",
   "test/e2e/drain.test.ts",

@@ -38,6 +38,8 @@ export interface Ran {
   readonly work: Work | null;
   /** The transcript, if the agent left one as a file. Default: null. */
   readonly account?: ChangedFile | null;
+  /** The messages of people that the agent was given. Default: none. */
+  readonly heard?: NonNullable<ReportedResult["heard"]>;
 }
 
 /** What an attempt proposes, before anything of it is stored. */
@@ -87,6 +89,7 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     evidence,
     patch: files.find((file) => file.path === DIFF_FILE)?.blob ?? null,
     ...deliveredIn(files, artifacts),
+    ...(ran.heard === undefined || ran.heard.length === 0 ? {} : { heard: [...ran.heard] }),
   };
 }
 

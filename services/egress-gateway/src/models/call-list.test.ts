@@ -4,7 +4,7 @@ import type { Kv } from "@antiphon/runtime";
 import { CallLists, isWhole } from "./call-list.ts";
 
 const AT = { run: "run_x", task: "T-001", epoch: 1 };
-const call = (name: string): BlobRef => ({ bucket: "b", name, digest: name, bytes: 1 }) as BlobRef;
+const call = (name: string): BlobRef => ({ bucket: "b", name, digest: name, bytes: 1 });
 
 test("the newest list is stored in the end, also if calls come while one is written", async () => {
   const stored = new Map<string, unknown>();

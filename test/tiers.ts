@@ -80,6 +80,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/runtime/nats-tls.test.ts",
   "test/integration/runtime/newer-release.test.ts",
   "test/integration/director/listings.test.ts",
+  "test/integration/director/base-steps.test.ts",
   "test/integration/director/repo-store.test.ts",
   "test/integration/runtime/blob-bound.test.ts",
   "test/integration/director/own-key.test.ts",

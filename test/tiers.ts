@@ -149,6 +149,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/race.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",
+  "test/e2e/moved-base.test.ts",
   "test/e2e/services.test.ts",
   "test/e2e/bad-input.test.ts",
   "test/e2e/check.test.ts",

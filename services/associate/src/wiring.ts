@@ -31,7 +31,7 @@ import type {
   SigningKey,
 } from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
-import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
+import { compiled, evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
@@ -185,6 +185,7 @@ export function portsOf(context: AssociateContext, settings: AssociateSettings):
     overlays: overlays(files),
     evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
     recordings: recordings(openBlobs(bus, BUCKETS.recordings)),
+    compiled: compiled(openBlobs(bus, BUCKETS.compiled)),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,
     patienceMs: settings.sandboxPatienceMs,

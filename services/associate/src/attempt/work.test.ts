@@ -76,6 +76,7 @@ function driven(...answers: Answer[]): Driven {
       diffOf: () => Promise.resolve(null),
     },
     recordings: { find: () => Promise.resolve(null) },
+    compiled: { find: () => Promise.resolve(null), keep: () => Promise.resolve() },
     progress: (text) => void said.push(text),
     clock: {
       now: () => nowMs,

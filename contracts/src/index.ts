@@ -73,6 +73,7 @@ export * from "./rpc/policy-simulation.ts";
 export * from "./rpc/rebuild-rpc.ts";
 export * from "./rpc/restore-rpc.ts";
 export { bodyBytes, fitsRecord, recordBodyBytes } from "./stored/record-size.ts";
+export * from "./rpc/repo-export-rpc.ts";
 export * from "./rpc/run-contract-rpc.ts";
 export * from "./shapes/refs.ts";
 export * from "./registry/registry.ts";

@@ -238,6 +238,8 @@ const TABLE = {
   ],
   treeFiles: [200_000, "files", "a base tree", "ANT_REPO_TOO_LARGE"],
   treeBytes: [4096 * MiB, "bytes", "files of a base tree; three services keep it", "ANT_REPO_TOO_LARGE"],
+  repoStoreBytes: [8192 * MiB, "bytes", "archives of commits in the object store", "the least wanted go"],
+  repoKeepMs: [300_000, "milliseconds", "such an archive stays when it was wanted", "it may go"],
   treeHeldBytes: [64 * MiB, "bytes", "files of a base tree that is held in memory", "the tree is streamed"],
   treeTransferMs: [600_000, "milliseconds", "moving a base tree", "ANT_BLOB_DEADLINE, ANT_GIT_TIMEOUT"],
   linkedBytes: [
@@ -475,6 +477,7 @@ const TABLE = {
   noticeRefusedMs: [900_000, "milliseconds", "a notice refused with 4xx", "it is given up, with an error"],
   noticeUntakenMs: [86_400_000, "milliseconds", "a notice that nobody takes", "it is given up"],
   noticesRemembered: [10_000, "notices", "told by this process", "it may be told twice, with one id"],
+  noticeTurnMs: [15_000, "milliseconds", "a turn to tell that is not renewed", "another gateway takes it"],
   foldedRecords: [150_000, "records", "of open runs that a gateway remembers folded", "a run is read again"],
   agentPacks: [100, "packs", "people choose from them", "the rest is left out, by name"],
   briefProjects: [32, "repositories", "all are read before a run is accepted", "refused"],

@@ -3,6 +3,7 @@ export { backoffMs } from "./process/backoff.ts";
 export { UntilEnd } from "./process/until-end.ts";
 export type { BackoffPolicy } from "./process/backoff.ts";
 export { openBlobs } from "./stores/blobs.ts";
+export { keepWithin } from "./stores/blob-bound.ts";
 export { removeUnfinishedUntil, UploadNotes } from "./stores/upload-notes.ts";
 export type { BlobOptions, BlobSource, Blobs } from "./stores/blobs.ts";
 export { connectBus } from "./nats/bus.ts";

@@ -10,6 +10,7 @@ import { loadavg } from "node:os";
 import { byHand, installs, type ByHand } from "./repositories/by-hand.ts";
 import { CHECK, FIX, generate, type Generated, type Size } from "./repositories/generated.ts";
 import { Preparations } from "./repositories/prepared.ts";
+import { movedBases, type MovedRun } from "./repositories/moved.ts";
 import { largeTree } from "./repositories/large.ts";
 import { startStack } from "../e2e/support/stack.ts";
 import { egressWorld, type EgressWorld } from "../support/egress-world.ts";
@@ -54,6 +55,7 @@ const PARTS: Readonly<Record<string, () => Promise<Row[]>>> = {
   prepared: () => prepared("packages"),
   "prepared-3000": () => prepared("packages-3000"),
   landed,
+  moved,
   changes,
   memory,
   large,
@@ -186,6 +188,20 @@ async function landed(): Promise<Row[]> {
       told("  the check's own time, once", seconds(p50(own))),
     ];
   });
+}
+
+/** A branch that moves by one file before each run. */
+async function moved(): Promise<Row[]> {
+  const size = SIZES["100000"] ?? { label: "", files: 1, ...SMALL };
+  const runs = await movedBases(size);
+  const of = (some: readonly MovedRun[], what: keyof MovedRun): number => p50(some.map((run) => run[what]));
+  const told3 = (some: readonly MovedRun[]): string =>
+    (["dispatched", "command", "landed"] as const).map((what) => seconds(of(some, what))).join(", ");
+  return [
+    told(`${size.label}: base moved by one file; dispatch, first command, landed, p50`, told3(runs.moved)),
+    told("  the same base again", told3(runs.same)),
+    told("  stored for the moved base", mib(of(runs.moved, "stored"))),
+  ];
 }
 
 /** How long the check took when it ran with the change for the first time. */

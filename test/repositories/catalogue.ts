@@ -13,6 +13,8 @@ export interface PublicRepository {
   /** As the registry's client names it; of a git repository, owner, name and commit. */
   readonly release: string;
   readonly fault: { readonly path: string; readonly from: string; readonly to: string };
+  /** An `antiphon.yaml` that its owner would write. Absent: `antiphon init` finds all by itself. */
+  readonly project?: string;
 }
 
 const of =
@@ -28,6 +30,14 @@ const crates = of("crates", "Rust");
 /** For projects whose releases in registries hold no tests: `owner/name@commit`. */
 const git = (language: string) => of("git", language);
 const debian = (language: string) => of("debian", language);
+/**
+ * Where the registry of PHP packages is out of reach: the tests need no package but PHPUnit, which is in the image, and Composer
+ * makes the file that loads the classes.
+ */
+const withoutPackagist = (...release: Parameters<ReturnType<typeof git>>): PublicRepository => ({
+  ...git("PHP")(...release),
+  project: "setup: composer dump-autoload --dev --no-interaction\nchecks: phpunit\n",
+});
 
 export const CATALOGUE: readonly PublicRepository[] = [
   npm("minimist", "minimist@1.2.8", "index.js", "/^0x[0-9a-f]+$/i", "/^0y[0-9a-f]+$/i"),
@@ -152,6 +162,41 @@ export const CATALOGUE: readonly PublicRepository[] = [
     "return 0",
   ),
   git("Java")(
+    "jsemver",
+    "zafarkhaja/jsemver@75b5abe97ca55c4569ea84e09330db22a0df2db7",
+    "src/main/java/com/github/zafarkhaja/semver/Version.java",
+    "return setVersionCore(major, 0, 0)",
+    "return setVersionCore(major, 1, 0)",
+  ),
+  git("Java")(
+    "jopt-simple",
+    "jopt-simple/jopt-simple@bcac08c12a5fcde88d22b17e4bdb966d3b6383ac",
+    "net.sf.joptsimple/src/main/java/joptsimple/internal/Strings.java",
+    "return begin + target + end",
+    "return begin + target",
+  ),
+  git("Java")(
+    "commons-cli-1.6",
+    "apache/commons-cli@0d29a55998aa52be8832497527e266630f97c371",
+    "src/main/java/org/apache/commons/cli/Util.java",
+    "return str.substring(2)",
+    "return str.substring(1)",
+  ),
+  git("Java")(
+    "commons-text-1.10",
+    "apache/commons-text@9397c1cdce7e78ffb3f53267d47c857d54c45d1c",
+    "src/main/java/org/apache/commons/text/CaseUtils.java",
+    "str = str.toLowerCase()",
+    "str = str.toUpperCase()",
+  ),
+  git("Java")(
+    "minimal-json",
+    "ralfstx/minimal-json@c091e6985620da04d5abcd902aafb6c9583c48ea",
+    "com.eclipsesource.json/src/main/java/com/eclipsesource/json/JsonString.java",
+    "return true",
+    "return false",
+  ),
+  git("Java")(
     "JSON-java",
     "stleary/JSON-java@1795e8cf26229229e7ab6fe4aeab0f51ffecda5a",
     "src/main/java/org/json/CookieList.java",
@@ -228,12 +273,33 @@ export const CATALOGUE: readonly PublicRepository[] = [
     "bats: $BATS_TEST_FILENAME does not exist",
     "bats: $BATS_TEST_FILENAME exists",
   ),
-  git("PHP")(
+  withoutPackagist(
     "parsedown-git",
     "erusev/parsedown@4e433a8d57078645b55d21fd12c887d3ba6ca01e",
     "Parsedown.php",
     "'strong'",
     "'string'",
+  ),
+  withoutPackagist(
+    "iter",
+    "nikic/iter@4e1e8b5a4c3e896ca0a0468143e36c98223284a1",
+    "src/iter.php",
+    "yield $key => $function($value);",
+    "yield $key => $value;",
+  ),
+  withoutPackagist(
+    "dot-access-data",
+    "dflydev/dflydev-dot-access-data@a23a2bf4f31d3518f3ecb38660c95715dfead60f",
+    "src/Data.php",
+    "return \\explode('.', $path);",
+    "return \\explode('/', $path);",
+  ),
+  withoutPackagist(
+    "lexer",
+    "doctrine/lexer@c268e882d4dbdd85e36e4ad69e02dc284f89d229",
+    "lib/Doctrine/Common/Lexer/AbstractLexer.php",
+    "return substr($this->input, 0, $position);",
+    "return substr($this->input, 1, $position);",
   ),
   git("Python")(
     "requests",

@@ -63,11 +63,20 @@ export async function tryRepository(
 
 async function through(
   call: Call,
-  { fault }: PublicRepository,
+  { fault, project }: PublicRepository,
   at: string,
   seen: { setup: string; check: string },
 ): Promise<void> {
-  const { document } = await call<Findings>(["init", "--repo", at]);
+  if (project !== undefined) {
+    writeFileSync(join(at, "antiphon.yaml"), project);
+    commit(at, "What its owner says of it");
+  }
+  const { document } = await call<Findings>([
+    "init",
+    "--repo",
+    at,
+    ...(project === undefined ? [] : ["--dry-run"]),
+  ]);
   const error = (document as { error?: { code?: string; message?: string } }).error;
   if (error !== undefined) throw new Stopped(`init: ${error.code ?? ""} ${firstLine(error.message ?? "")}`);
   const passing = [...document.found, ...document.further].find(({ exitCode }) => exitCode === 0);

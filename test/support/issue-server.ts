@@ -15,7 +15,7 @@ export interface ServedIssue {
 export interface ServedPull extends ServedIssue {
   draft: boolean;
   user: { login: string };
-  head: { ref: string };
+  head: { ref: string; repo?: { full_name: string } };
 }
 
 export interface IssueServer {
@@ -29,8 +29,8 @@ export interface IssueServer {
   next: ((response: ServerResponse) => void) | null;
   /** Answers a request after its effect. */
   after: ((response: ServerResponse) => void) | null;
-  /** GitHub drops an assignee that it does not know; Gitea refuses it. */
-  dropsUnknown: boolean;
+  /** GitHub drops an assignee that it does not know, or refuses it; Gitea 1.26 answers with 500. */
+  unknown: "refused" | "dropped" | "failed";
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function issueServer(project: string, count: number): Promise<Issue
     return { number, title: `Issue ${number}`, body: `Text ${number}`, state: "open", ...rest };
   });
   const served: Omit<IssueServer, "url" | "close"> = {
-    ...{ issues, pulls: [], comments: new Map(), asked: [], next: null, after: null, dropsUnknown: false },
+    ...{ issues, pulls: [], comments: new Map(), asked: [], next: null, after: null, unknown: "refused" },
   };
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => answer(served, project, request, body, response));
@@ -90,13 +90,18 @@ function answer(
   const { next } = served;
   served.next = null;
   if (next !== null) return next(response);
+  const user = /^\/api\/v[13]\/users\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (user !== undefined) return send(response, PEOPLE.includes(user) ? 200 : 404, { login: user });
   const api = /^\/api\/(v1|v3)\/repos\/([^/]+\/[^/]+)\/issues(?:\/(\d+))?(\/comments)?$/.exec(url.pathname);
   const pulls = /^\/api\/(v1|v3)\/repos\/([^/]+\/[^/]+)\/pulls$/.exec(url.pathname);
-  const [, version, asked, number, isComment] = api ?? pulls ?? [];
+  const repository = /^\/api\/(v1|v3)\/repos\/([^/]+\/[^/]+)$/.exec(url.pathname);
+  const [, version, asked, number, isComment] = api ?? pulls ?? repository ?? [];
   if (version === undefined) return send(response, 404, { message: "Not Found" });
   if (authorization !== `${version === "v1" ? "token" : "Bearer"} ${TOKEN}`)
     return send(response, 401, { message: "Bad credentials" });
   if (asked !== project) return send(response, 403, { message: "user should have a permission" });
+  if (repository !== null) return send(response, 200, { full_name: project, default_branch: "main" });
+  if (pulls !== null && method === "POST") return propose(served, project, body, response);
   if (pulls !== null) return list(served.pulls, url, response);
   if (number === undefined) return list(served.issues, url, response);
   const issue = served.issues.find((one) => one.number === Number(number));
@@ -113,12 +118,32 @@ function answer(
     return served.after === null ? send(response, 201, { body: body["body"] }) : served.after(response);
   }
   if (method === "PATCH" && !change(served, issue, body))
-    return send(response, 422, { message: "Validation Failed", errors: [{ field: "assignees" }] });
-  return send(response, 200, issue);
+    return served.unknown === "failed"
+      ? send(response, 500, { message: "user does not exist" })
+      : send(response, 422, { message: "Validation Failed", errors: [{ field: "assignees" }] });
+  return send(response, method === "PATCH" && version === "v1" ? 201 : 200, issue);
+}
+
+function propose(
+  { pulls, issues }: Pick<IssueServer, "pulls" | "issues">,
+  project: string,
+  body: Record<string, unknown>,
+  response: ServerResponse,
+): void {
+  const [head, base, title] = ["head", "base", "title"].map((name) => String(body[name]));
+  if (pulls.some((one) => one.head.ref === head)) return send(response, 409, { message: "it exists" });
+  if (head === base || title === "") return send(response, 422, { message: "Validation Failed" });
+  const pull: ServedPull = {
+    ...{ number: 1 + pulls.length + issues.length, title: title ?? "", body: String(body["body"]) },
+    ...{ state: "open", assignees: [], labels: [], draft: false, user: { login: "bot" } },
+    head: { ref: head ?? "", repo: { full_name: project } },
+  };
+  pulls.push(pull);
+  send(response, 201, pull);
 }
 
 function change(
-  { dropsUnknown }: { dropsUnknown: boolean },
+  { unknown }: Pick<IssueServer, "unknown">,
   issue: ServedIssue,
   body: Record<string, unknown>,
 ): boolean {
@@ -126,7 +151,7 @@ function change(
   if (!Array.isArray(body["assignees"])) return true;
   const names = body["assignees"] as string[];
   const known = names.filter((name) => PEOPLE.includes(name));
-  if (known.length < names.length && !dropsUnknown) return false;
+  if (known.length < names.length && unknown !== "dropped") return false;
   issue.assignees = known.map((login) => ({ login }));
   return true;
 }

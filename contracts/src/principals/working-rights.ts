@@ -27,6 +27,7 @@ export function associate(places: Places): Rights {
       ...places.consumes("associate"),
       calls("sandbox.run", "long"),
       calls("sandbox.job.*"),
+      calls("repo.export", "long"),
       durability,
     ],
     hears: ["antiphon.v1.ctl.*"],

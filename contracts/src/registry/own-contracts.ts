@@ -31,6 +31,7 @@ import { Notice } from "../runs/notice.ts";
 import { AdmissionReply } from "../rpc/admission-rpc.ts";
 import { ConnectorsReply, ConnectorsRequest } from "../rpc/connectors-rpc.ts";
 import { Brief, BriefMaterial } from "../reviews/brief.ts";
+import { RepoExportReply, RepoExportRequest } from "../rpc/repo-export-rpc.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
 import {
   planFileRules,
@@ -110,6 +111,8 @@ export const OWN_CONTRACTS = {
   Notice: contract("Notice.v1", "antiphon", Notice),
   HookDecision: contract("HookDecision.v1", "antiphon", HookDecision),
   PolicySimulation: contract("PolicySimulation.v1", "antiphon", PolicySimulation),
+  RepoExportRequest: contract("RepoExportRequest.v1", "antiphon", RepoExportRequest),
+  RepoExportReply: contract("RepoExportReply.v1", "antiphon", RepoExportReply),
   RunContractRequest: contract("RunContractRequest.v1", "antiphon", RunContractRequest),
   RunContractReply: contract("RunContractReply.v1", "antiphon", RunContractReply),
   RunRebuildRequest: contract("RunRebuildRequest.v1", "antiphon", RunRebuildRequest),

@@ -12,6 +12,11 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.repo.export",
+    carries: "`RepoExportRequest.v1` -> `RepoExportReply.v1`; queue `director`",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.director.admission",
     carries: "`{}` -> `AdmissionReply.v1` of each Director",
     keptIn: "",

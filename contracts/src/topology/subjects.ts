@@ -94,6 +94,7 @@ export const subjects = {
     `${ROOT}.session.${token(sessionId)}.claim.${token(command)}.*`,
   sessionsAll: `${ROOT}.session.>`,
   deadLettersAll: `${ROOT}.dlq.>`,
+  repoExport: `${ROOT}.rpc.repo.export`,
   repoInspect: `${ROOT}.rpc.repo.inspect`,
   directorAdmission: `${ROOT}.rpc.director.admission`,
   connectorsRead: `${ROOT}.rpc.connectors.read`,

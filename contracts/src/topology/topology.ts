@@ -166,6 +166,7 @@ export const BUCKETS = {
   archive: "ANT_ARCHIVE",
   environments: "ANT_ENVIRONMENTS",
   layers: "ANT_LAYERS",
+  notices: "ANT_NOTICES",
 } as const;
 
 export type Topology = {
@@ -358,6 +359,14 @@ const buckets: readonly BucketSpec[] = [
     kind: "object",
     purpose: "What prepared environments hold: tars with `workspace/` and `home/`.",
     keys: "env-<sha256>.tar",
+    history: 1,
+    rollups: false,
+  },
+  {
+    name: BUCKETS.notices,
+    kind: "kv",
+    purpose: "How far another system was told, and which gateway tells it; written by compare-and-set only.",
+    keys: "told",
     history: 1,
     rollups: false,
   },

@@ -81,6 +81,12 @@ export class TreeCache implements ObjectSource {
     await this.#sweep();
   }
 
+  /** Removes what killed processes left, and the trees beyond the bounds. */
+  async sweep(): Promise<void> {
+    await mkdir(this.dir, { recursive: true });
+    await this.#sweep();
+  }
+
   /** A temp path that no reader uses and that is swept. */
   #aside(): string {
     return join(this.dir, `${INCOMING}${randomBytes(8).toString("hex")}`);

@@ -8,7 +8,7 @@ import { pieces, uploadChunks, uploadOne, windowChunks, type Upload } from "./bl
 import type { Bus } from "../nats/bus.ts";
 import { deadlineSignal } from "../process/deadline-signal.ts";
 import { uniqueId } from "../process/ids.ts";
-import { noHeaders } from "../nats/wire-headers.ts";
+import { headerLines, noHeaders } from "../nats/wire-headers.ts";
 import { UploadNotes } from "./upload-notes.ts";
 import type { ObjectMeta } from "./object-layout.ts";
 import {
@@ -60,6 +60,11 @@ export interface Blobs {
   stream(nameOrRef: string | BlobRef, options?: BlobOptions): AsyncIterable<Buffer>;
   has(name: string): Promise<boolean>;
   /**
+   * Like `has`, for a caller that needs the object soon: one that exists counts as used now, and is therefore spared by what
+   * keeps the bucket within its bound (blob-bound.ts). Needs the permission to write.
+   */
+  want(name: string): Promise<boolean>;
+  /**
    * Removes an object and frees its name; a reader that is under way ends with ANT_BLOB_MISSING. Needs the permission to
    * purge the bucket.
    */
@@ -69,15 +74,20 @@ export interface Blobs {
 export interface BlobsOptions {
   /** Whether this process has the NATS permission to purge the bucket: Directors do. Default false. */
   mayPurge?: boolean;
+  /** An object that was wanted so recently is not noted again. Default one minute. */
+  wantedMs?: number;
 }
 
+const ROLLUP = headerLines({ "Nats-Rollup": "sub" });
+/** Well below limits.repoKeepMs. */
+const WANTED_MS = 60_000;
 const RECENT = 512;
 /** An object that an operator or an archive removes is soon stored again. */
 const RECENT_MS = 30_000;
 const readBatch = { batch: 128, maxBytes: 8 * 1024 * 1024 };
 
 export function openBlobs(bus: Bus, bucket: string, options: BlobsOptions = {}): Blobs {
-  return new ObjectStoreBlobs(bus, bucket, options.mayPurge ?? false);
+  return new ObjectStoreBlobs(bus, bucket, options);
 }
 
 class ObjectStoreBlobs implements Blobs {
@@ -85,14 +95,16 @@ class ObjectStoreBlobs implements Blobs {
   private readonly bus: Bus;
   private readonly streamName: string;
   private readonly mayPurge: boolean;
+  private readonly wantedMs: number;
   private readonly notes: UploadNotes;
   /** Digests by name. Successive attempts put the same small files again and again; this saves a request for each. */
   private readonly recent = new LRUCache<string, string>({ max: RECENT, ttl: RECENT_MS });
 
-  constructor(bus: Bus, bucket: string, mayPurge: boolean) {
+  constructor(bus: Bus, bucket: string, options: BlobsOptions) {
     this.bus = bus;
     this.bucket = bucket;
-    this.mayPurge = mayPurge;
+    this.mayPurge = options.mayPurge ?? false;
+    this.wantedMs = options.wantedMs ?? WANTED_MS;
     this.notes = new UploadNotes(bus, bucket);
     this.streamName = `OBJ_${bucket}`;
   }
@@ -125,7 +137,31 @@ class ObjectStoreBlobs implements Blobs {
 
   async has(name: string): Promise<boolean> {
     const meta = await this.readMeta(name, limits.blobDeadlineMs);
-    return meta !== null && !meta.deleted;
+    return meta === null || meta.deleted ? this.gone(name) : true;
+  }
+
+  /** Somebody else removed it, so the next `put` stores it. */
+  private gone(name: string): false {
+    this.recent.delete(name);
+    return false;
+  }
+
+  async want(name: string): Promise<boolean> {
+    const signal = signalOf({});
+    const subject = metaSubject(this.bucket, name);
+    for (;;) {
+      const message = await this.bus.reader.last(this.streamName, subject);
+      if (message === null) return this.gone(name);
+      const { seq, at, data: payload } = message;
+      if (parseMeta(this.bucket, name, Buffer.from(payload).toString("utf8")).deleted) return this.gone(name);
+      if (Date.now() - at.getTime() < this.wantedMs) return true;
+      const again = { stream: this.streamName, subject, payload, headers: ROLLUP, group: false };
+      const result = await this.bus.publish({ ...again, expectLastSubjectSequence: seq }, signal);
+      if (result.kind === "ok") return true;
+      if (result.kind === "unknown") throw late(this.bucket, name);
+      if (result.refusal === "full") return true;
+      if (result.refusal !== "expectation") throw new AntiphonError("ANT_NATS_REJECTED", result.description);
+    }
   }
 
   async remove(name: string): Promise<void> {

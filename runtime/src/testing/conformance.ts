@@ -308,11 +308,13 @@ function blobConformance(open: () => Blobs): void {
     for await (const part of blobs.stream(ref)) parts.push(part);
     expect(Buffer.concat(parts).equals(Buffer.concat(pieces))).toBe(true);
     expect(await blobs.has(name)).toBe(true);
+    expect(await blobs.want(name)).toBe(true);
   });
 
   it("answers a missing object with a coded error", async () => {
     const blobs = open();
     expect(await blobs.has(fresh("n"))).toBe(false);
+    expect(await blobs.want(fresh("n"))).toBe(false);
     await expect(blobs.get(fresh("n"))).rejects.toMatchObject({ code: "ANT_BLOB_MISSING" });
   });
 }

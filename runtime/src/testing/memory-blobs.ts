@@ -58,6 +58,10 @@ export class MemoryBlobs implements Blobs {
     return Promise.resolve(this.objects.has(name));
   }
 
+  want(name: string): Promise<boolean> {
+    return this.has(name);
+  }
+
   remove(name: string): Promise<void> {
     this.objects.delete(name);
     return Promise.resolve();

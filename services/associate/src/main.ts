@@ -1,7 +1,7 @@
 /** The process of the Associate; wiring.ts builds it. */
 import { runService } from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
-import { startLauncher, sweepScratch } from "@antiphon/git";
+import { startLauncher, sweepScratch, TreeCache } from "@antiphon/git";
 import { readAssociateConfig } from "./config.ts";
 import { startAssociate } from "./wiring.ts";
 
@@ -10,6 +10,9 @@ export async function start({ bus, log, signal, node }: ServiceContext): Promise
   await sweepScratch(new Date());
   await startLauncher().catch((error: unknown) => {
     log.warn({ err: error }, "each git process is a copy of this one first, which takes longer");
+  });
+  await new TreeCache(config.cacheDir).sweep().catch((error: unknown) => {
+    log.warn({ err: error }, "the cache of base trees is not swept; the next tree that arrives tries again");
   });
   const consumption = startAssociate(
     { bus, log, signal },

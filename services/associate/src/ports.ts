@@ -105,6 +105,11 @@ export interface Compiled extends Recordings {
   /** The first session of a key stays. */
   keep(replayKey: string, session: { input: OCCompileInput; output: OCCompileOutput }): Promise<void>;
 }
+/** @throws AntiphonError when they cannot be made again */
+export type ExportAgain = (
+  attempt: { readonly runId: string; readonly taskId: string; readonly epoch: number },
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** Publishes a live line for people who watch. Lines may be lost without harm. */
 export type Progress = (text: string) => void;
@@ -174,6 +179,8 @@ export interface AttemptPorts {
   readonly compiled: Compiled;
   /** Absent: a job that asks is ended. */
   readonly held?: HeldJobs;
+  /** Has the objects that a dispatch names stored again. */
+  readonly exportAgain: ExportAgain;
   readonly progress: Progress;
   readonly clock: Clock;
   readonly log: Logger;

@@ -32,6 +32,7 @@ import type {
 } from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
 import { compiled, evidenceStore, recordings } from "./evidence/evidence-store.ts";
+import { exportAgainOver } from "./attempt/export-again.ts";
 import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
@@ -186,6 +187,7 @@ export function portsOf(context: AssociateContext, settings: AssociateSettings):
     evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
     recordings: recordings(openBlobs(bus, BUCKETS.recordings)),
     compiled: compiled(openBlobs(bus, BUCKETS.compiled)),
+    exportAgain: exportAgainOver(bus),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,
     patienceMs: settings.sandboxPatienceMs,

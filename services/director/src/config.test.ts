@@ -53,6 +53,15 @@ test("a root that is not an absolute path is refused by name", () => {
   expect(() => readDirectorConfig({ ANTIPHON_REPO_ROOTS: "/srv/a:repos" })).toThrow(/"repos"/);
 });
 
+test("the store of base trees has a bound, which may be set", () => {
+  expect(readDirectorConfig({}).repoStoreBytes).toBe(8 * 1024 ** 3);
+  expect(readDirectorConfig({ ANTIPHON_REPO_STORE_BYTES: "1000" }).repoStoreBytes).toBe(1000);
+  for (const text of ["8G", "-1", "1.5"])
+    expect(() => readDirectorConfig({ ANTIPHON_REPO_STORE_BYTES: text })).toThrow(
+      /ANTIPHON_REPO_STORE_BYTES="/,
+    );
+});
+
 test.each(["soon", "0", "-5", "1.5"])("ANTIPHON_ARCHIVE_AFTER_S=%s is refused by name", (text) => {
   expect(() => readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: text })).toThrow(/ANTIPHON_ARCHIVE_AFTER_S="/);
 });

@@ -9,6 +9,8 @@ import { workItemSettings, type WorkItemSettings } from "./work-items/work-item-
 import type { TimerSettings } from "./timers/timer-scheduler.ts";
 
 export interface DirectorConfig {
+  /** The store of base trees. ANTIPHON_REPO_STORE_BYTES, default limits.repoStoreBytes. */
+  repoStoreBytes: number;
   /** Records handled at the same time, those in the clean room included. ANTIPHON_DIRECTOR_SLOTS, default 16. */
   slots: number;
   /**
@@ -46,6 +48,7 @@ export interface DirectorConfig {
 export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): DirectorConfig {
   return {
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
+    repoStoreBytes: repoStoreBytes(env["ANTIPHON_REPO_STORE_BYTES"]),
     repoRoots: repoRoots(env),
     remotes: remotes(env),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
@@ -143,6 +146,14 @@ function slots(text: string | undefined): number {
   if (Number.isInteger(value) && value >= 1 && value <= 1_024) return value;
   const detail = `ANTIPHON_DIRECTOR_SLOTS=${JSON.stringify(text)} is not a whole number from 1 to 1024`;
   throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_SLOTS" } });
+}
+
+function repoStoreBytes(text: string | undefined): number {
+  if (text === undefined || text === "") return limits.repoStoreBytes;
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  const detail = `ANTIPHON_REPO_STORE_BYTES=${JSON.stringify(text)} is not a whole number of bytes`;
+  throw invalid("ANTIPHON_REPO_STORE_BYTES", detail);
 }
 
 function archive(text: string | undefined): ArchiveTiming | null {

@@ -7,6 +7,7 @@ import {
   type ConnectorsRequest,
   type RepoCheckEvent,
   type RepoCheckRequest,
+  type RepoExportRequest,
   type RepoInspectRequest,
   type RunContractRequest,
   type RunRebuildRequest,
@@ -63,6 +64,7 @@ import { PoisonLetters } from "./effects/poison-letters.ts";
 import { RemoteRepositories } from "./repositories/remote-repositories.ts";
 import { Connectors } from "./connectors/connectors.ts";
 import { MaterialRepository } from "./connectors/material-repository.ts";
+import { exportedAgain } from "./repositories/exported-again.ts";
 import { Repositories } from "./repositories/repositories.ts";
 import { VerdictEvidence } from "./verification/verdict-evidence.ts";
 import { archiveForever } from "./upkeep/archiver.ts";
@@ -79,6 +81,7 @@ import { RunCache } from "./runs/run-cache.ts";
 import { RunMeter } from "./runs/run-meter.ts";
 import { openRunTracing } from "./runs/run-tracing.ts";
 import { timedRoom } from "./verification/timed-room.ts";
+import { StoreRoom } from "./upkeep/store-room.ts";
 import { sweepForever } from "./upkeep/sweeper.ts";
 import { TimerScheduler } from "./timers/timer-scheduler.ts";
 import { AdmissionQueue } from "./admission/admission-queue.ts";
@@ -107,7 +110,16 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   const remotes = new RemoteRepositories(config.remotes, trees);
   const material = new MaterialRepository(join(config.remotes.directory, "connectors.git"), trees);
   const served = { roots: config.repoRoots, remotes, material };
-  const repository = new Repositories(trees, served, signer, context.log);
+  const stored = {
+    bus,
+    journal: openJournal(bus, { log: context.log, key }),
+    clock: systemClock,
+    log: context.log,
+  };
+  const room = new StoreRoom({ ...stored, maxBytes: config.repoStoreBytes });
+  const repository = new Repositories(trees, served, signer, context.log, (bytes, store) =>
+    room.within(bytes, store),
+  );
   const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
   const specs = new EnvironmentSpecs(repository, files);
   const preparation = new EnvironmentPreparation(sandbox);
@@ -125,6 +137,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     meter.read("antiphon_forged_outcomes_total", () => readingsBy("state", { refused: trust.forged }));
   const role = directOver({ ...context, meter }, config, ports, key);
   const stop = new AbortController();
+  const keeping = room.keepUntil(stop.signal);
   const branches = new SessionRepository(repository, remotes, signer);
   const adapters = openAdapters(config.workItems, (repo) => branches.servedAt(repo));
   const connectors = new Connectors({
@@ -139,6 +152,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   answerDeeds(bus, context.log, {
     repository: branches,
     workItems: adapters.workItems,
+    proposals: adapters.proposals,
     room: timedRoom(ports.room, meter),
     files,
     signal: stop.signal,
@@ -146,7 +160,7 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   return {
     async drain() {
       stop.abort();
-      await role.drain?.();
+      await allDone([keeping, role.drain?.() ?? Promise.resolve()]);
     },
   };
 }
@@ -245,7 +259,7 @@ export function directOver(
     partitions: () => bus.partitions,
   });
   const restores = openRunRestore(bus, journal);
-  answerQuestions(bus, { repository: ports.repository, rebuilder, restores, runs, admission, log });
+  answerQuestions(bus, { repository: ports.repository, journal, rebuilder, restores, runs, admission, log });
   const stop = new AbortController();
   answerChecks(bus, { ...ports, signal: stop.signal, log });
   const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
@@ -308,6 +322,7 @@ function answerQuestions(
   bus: Bus,
   parts: {
     repository: RepositoryPort;
+    journal: Journal;
     rebuilder: Rebuilder;
     restores: RunRestore;
     runs: RunCache;
@@ -315,13 +330,17 @@ function answerQuestions(
     log: Logger;
   },
 ): void {
-  const { repository, rebuilder, restores, runs, admission, log } = parts;
+  const { repository, journal, rebuilder, restores, runs, admission, log } = parts;
   // A queue group of its own: each Director answers for the attempts that it holds back.
   const held = async () => ({ held: admission.held() });
   serveRpc(bus, subjects.directorAdmission, `director-${uniqueId()}`, held, { log });
   const inspect = (request: RepoInspectRequest) => repository.inspect(request);
   const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
   serveRpc(bus, subjects.repoInspect, "director", inspect, { log });
+  const again = async (request: RepoExportRequest) => ({
+    objects: await exportedAgain(request, journal, repository),
+  });
+  serveRpc(bus, subjects.repoExport, "director", again, { log });
   const contract = async ({ runId, taskId }: RunContractRequest) => {
     const { records, snapshot } = await runs.load(runId);
     if (records.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);

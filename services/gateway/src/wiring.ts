@@ -1,6 +1,14 @@
 /** Wires the gateway: the HTTP server, the bus and the use cases between them. */
-import type { AntiphonError } from "@antiphon/contracts";
-import { measureBus, measureQueues, openMetrics, openRunNews, uniqueId, VERSION } from "@antiphon/runtime";
+import { BUCKETS, type AntiphonError } from "@antiphon/contracts";
+import {
+  measureBus,
+  measureQueues,
+  openKv,
+  openMetrics,
+  openRunNews,
+  uniqueId,
+  VERSION,
+} from "@antiphon/runtime";
 import type { Role, ServiceContext } from "@antiphon/runtime";
 import { EventStreams } from "./http/event-stream.ts";
 import { openHttpServer } from "./http/http-server.ts";
@@ -23,6 +31,7 @@ import { OidcPeople } from "./identity/oidc.ts";
 import { hasRight } from "./identity/roles.ts";
 import { tellForever } from "./notices/notice-loop.ts";
 import type { NoticeSettings } from "./notices/notice-settings.ts";
+import { NoticeTurn } from "./notices/notice-turn.ts";
 import { RunTraces } from "./intents/run-trace.ts";
 import { inspectWithImage } from "./intents/standard-image.ts";
 
@@ -98,5 +107,6 @@ async function tellAbout(
 ): Promise<void> {
   if (settings === null) return;
   const news = openRunNews(bus, ["verdict", "result", "closed"]);
-  await tellForever({ ...parts, settings, news, everyMs: NEWS_MS });
+  const turn = new NoticeTurn({ kv: openKv(bus, BUCKETS.notices), by: uniqueId(), log: parts.log });
+  await tellForever({ ...parts, settings, turn, news, everyMs: NEWS_MS });
 }

@@ -87,7 +87,7 @@ export async function startSandboxRunner(
   const defaults = await grownBySwap(least, config, log, (bounds) =>
     startTrial(image, provider, identity, bounds),
   );
-  const trees = openTrees(bus, config);
+  const { trees, layers } = openCaches(context, config);
   const preloader = new Preloader(trees);
   const pool = new WarmPool({
     provider,
@@ -119,6 +119,7 @@ export async function startSandboxRunner(
     identity,
     images,
     trees,
+    layers,
     preloader,
     pool,
     meter,
@@ -177,6 +178,36 @@ function openTrees(bus: Bus, { treeDirectory, treeBytes }: SandboxConfig): TreeA
   return new TreeArchive(treeDirectory, { stream }, treeBytes);
 }
 
+/** The trees and layers on this machine's disk. */
+function openCaches(
+  { bus, log, signal }: ServiceContext,
+  config: SandboxConfig,
+): { trees: TreeArchive; layers: LayerArchive } {
+  const trees = openTrees(bus, config);
+  const layers = new LayerArchive(
+    join(dirname(config.treeDirectory), "environments"),
+    openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
+    KEPT_LAYER_BYTES,
+  );
+  void sweepUntil([trees, layers], log, signal);
+  return { trees, layers };
+}
+
+/** What killed processes left on the disk goes at start and every hour, also while no tree arrives. */
+async function sweepUntil(
+  caches: readonly Pick<TreeArchive, "sweep">[],
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    for (const cache of caches)
+      await cache.sweep().catch((error: unknown) => log.warn({ err: error }, "cache not swept"));
+    await systemClock.sleep(SWEEP_MS, signal);
+  }
+}
+
+const SWEEP_MS = 3_600_000;
+
 /** The limits with as much swap as the machine has for all sandboxes. */
 async function grownBySwap(
   least: ContainerLimits,
@@ -201,6 +232,7 @@ interface Parts {
   readonly identity: Parameters<typeof containerLabels>[0];
   readonly images: Images;
   readonly trees: TreeArchive;
+  readonly layers: LayerArchive;
   readonly preloader: Preloader;
   readonly pool: WarmPool;
   readonly meter: Meter;
@@ -225,8 +257,21 @@ async function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Pro
 
 /** What jobs and sessions reach of the runner. */
 function jobPorts(parts: Parts): ServiceOptions["ports"] {
-  const { bus, log, node, config, provider, defaults, identity, images, trees, preloader, pool, meter } =
-    parts;
+  const {
+    bus,
+    log,
+    node,
+    config,
+    provider,
+    defaults,
+    identity,
+    images,
+    trees,
+    layers,
+    preloader,
+    pool,
+    meter,
+  } = parts;
   const { instance } = config;
   return {
     node,
@@ -256,11 +301,7 @@ function jobPorts(parts: Parts): ServiceOptions["ports"] {
     },
     environments: new Environments({
       records: openKv(bus, BUCKETS.environments),
-      layers: new LayerArchive(
-        join(dirname(config.treeDirectory), "environments"),
-        openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
-        KEPT_LAYER_BYTES,
-      ),
+      layers,
       files: openBlobs(bus, BUCKETS.evidenceFiles),
       platform: `${process.platform}/${process.arch}`,
       clock: systemClock,

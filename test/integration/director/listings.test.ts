@@ -48,7 +48,7 @@ it("stores nothing for an inspection, because what is inspected may yet be refus
   const repo = makeRepo({ files: { a: "1" } });
   const asked: string[] = [];
   const told = (what: string) => (name: string) => Promise.resolve(void asked.push(`${what} ${name}`));
-  const blobs = { has: told("has"), get: told("get"), put: told("put") } as unknown as Blobs;
+  const blobs = { want: told("want"), get: told("get"), put: told("put") } as unknown as Blobs;
   const log = createLogger("test", { level: "silent" });
   const repositories = new Repositories(blobs, { roots: null }, signer, log);
   const at = { name: "r", path: repo.path };
@@ -57,5 +57,5 @@ it("stores nothing for an inspection, because what is inspected may yet be refus
   // An export that the inspection had begun would be over before this one.
   const next = repo.commit("next", { a: "2" });
   const { object } = await repositories.exportBase(at, next);
-  expect(asked).toEqual([`has ${object}`, `put ${object}`]);
+  expect(asked).toEqual([`want ${object}`, `put ${object}`]);
 });

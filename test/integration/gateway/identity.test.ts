@@ -6,6 +6,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { subjects, type HeldAttempts } from "@antiphon/contracts";
+import { createLogger, serveRpc } from "@antiphon/runtime";
 import { ROLES, type Right, type Role } from "../../../services/gateway/src/identity/roles.ts";
 import { rightsFor, ROUTE_RIGHTS } from "../../../services/gateway/src/identity/route-rights.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
@@ -157,6 +159,34 @@ describe("a tenant", () => {
     expect(
       await tenantOf(await tokenOf({ email: "kim@example.org", roles: ["submitter"], org: "blue" })),
     ).toBe("blue");
+  });
+});
+
+describe("the queues", () => {
+  const HELD: readonly HeldAttempts[] = [
+    { tenant: "blue", priority: "interactive", attempts: 4 },
+    { tenant: "red", priority: "batch", attempts: 3 },
+    { tenant: "default", priority: "batch", attempts: 2 },
+  ];
+
+  beforeAll(() => {
+    const held = () => Promise.resolve({ held: HELD });
+    const log = createLogger("test", { level: "silent" });
+    serveRpc(world.bus, subjects.directorAdmission, "another-director", held, { log });
+  });
+
+  const tenantsFor = async (token: string): Promise<unknown> => {
+    const { body } = await world.call("GET", "/queues", bearer(token));
+    return (body["held"] as HeldAttempts[]).map(({ tenant }) => tenant);
+  };
+
+  it("gateway/G9: name to a reader no other tenant than its own, and all to an admin and to the deployment", async () => {
+    expect(await tenantsFor(secretOf("sam"))).toEqual(["red"]);
+    expect(await tenantsFor(secretOf("vera")), "who has none").toEqual(["default"]);
+    expect(await tenantsFor(await tokenOf({ email: "kim@example.org", org: "blue" }))).toEqual(["blue"]);
+    expect(await tenantsFor(await sessionOf(secretOf("sam"))), "over a session").toEqual(["red"]);
+    for (const token of [secretOf("root"), SHARED])
+      expect(await tenantsFor(token)).toEqual(["blue", "red", "default"]);
   });
 });
 

@@ -1,13 +1,17 @@
 /** Another system is told what waits for people and what has ended, by a real server that may fail. */
+import { spawn, type ChildProcess } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { validate, type Notice } from "@antiphon/contracts";
+import { BUCKETS, validate, type Notice } from "@antiphon/contracts";
 import { closedRecord } from "@antiphon/contracts/testing/records";
+import { openKv } from "@antiphon/runtime";
 import { noticeSettings } from "../../../services/gateway/src/notices/notice-settings.ts";
 import { eventually } from "../../e2e/support/program.ts";
+import { endOf, freePorts } from "../../support/nats.ts";
 import { cleanUpRepos, makeRepo, tempDir } from "../../support/repo.ts";
 import { intentFor, openWorld, type World } from "./gateway-world.ts";
 import { untilDecision } from "./waiting-run.ts";
@@ -148,6 +152,65 @@ describe("another system", () => {
     expect(all.at(-1)?.notice.data.run).toBe(other);
     expect(all.at(-1)?.id).toBe(all[1]?.id);
   });
+});
+
+describe("of two gateways that have the address", () => {
+  const SCRIPT = fileURLToPath(new URL("../../support/gateway-process.ts", import.meta.url));
+  const gateways: ChildProcess[] = [];
+  afterEach(() => Promise.all(gateways.splice(0).map((child) => endOf(child, "SIGKILL"))));
+
+  /** Both gateways are processes of their own, so that one can be killed. */
+  async function gatewayOf(world: World): Promise<ChildProcess> {
+    const [port = 0] = await freePorts(1);
+    const secret = `${tempDir()}/secret`;
+    writeFileSync(secret, `whsec_${KEY.toString("base64")}\n`, { mode: 0o600 });
+    const env = {
+      ...{ ...process.env, ANTIPHON_NATS_URL: world.nats.url, ANTIPHON_UNSAFE_TRUST: "1" },
+      ...{ ANTIPHON_NOTIFY_URL: url, ANTIPHON_NOTIFY_SECRET: secret, ANTIPHON_LISTEN: `127.0.0.1:${port}` },
+    };
+    const child = spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" });
+    gateways.push(child);
+    const isReady = async (): Promise<true | null> => {
+      try {
+        return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok ? true : null;
+      } catch {
+        return null; // It does not listen yet.
+      }
+    };
+    await eventually("a gateway listens", isReady);
+    return child;
+  }
+
+  it("gateway/G11: one tells each notice once, and when it is killed the other one tells what it did not", async () => {
+    const world = await openWorld();
+    worlds.push(world);
+    const turn = openKv(world.bus, BUCKETS.notices);
+    const first = await gatewayOf(world);
+    await eventually("the first one has the turn", () => turn.get("told"));
+    await gatewayOf(world);
+    const runs: string[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const runId = await begin(world);
+      runs.push(runId);
+      await untilDecision(world, runId, "a.txt");
+      await untilTold(i + 1);
+    }
+    answers = () => 503;
+    const cut = await begin(world);
+    await untilDecision(world, cut, "a.txt");
+    await untilTold(4);
+    await endOf(first, "SIGKILL");
+    const before = told.length;
+    answers = () => 204;
+    await eventually("the other one tells it", () => (told.length > before ? true : null), 60_000);
+    await world.journal.append(closedRecord(String(runs[0])));
+    await untilTold(before + 2);
+    const idsOf = (runId: unknown) =>
+      told.filter(({ notice }) => notice.data.run === runId).map(({ id }) => id);
+    expect(runs.map((runId) => idsOf(runId).length)).toEqual([2, 1, 1]);
+    expect(new Set(idsOf(cut)).size, "with one id").toBe(1);
+    expect(told.slice(before).map(({ notice }) => notice.data.run)).toEqual([cut, runs[0]]);
+  }, 120_000);
 });
 
 describe("the settings", () => {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SessionEvent, WorkItemDetails, WorkItemSummary } from "@antiphon/contracts";
 import { FileBacklog } from "../../../services/director/src/work-items/file-backlog.ts";
 import { IssueTracker } from "../../../services/director/src/work-items/issue-tracker.ts";
+import { ServerPullRequests } from "../../../services/director/src/work-items/pull-requests.ts";
 import { TrackerClient } from "../../../services/director/src/work-items/tracker-client.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import { issueServer, send, TOKEN, type IssueServer } from "../../support/issue-server.ts";
@@ -131,7 +132,7 @@ describe.each(["gitea", "github"] as const)("the issues of a %s server", (kind) 
   afterEach(() => {
     server.next = null;
     server.after = null;
-    server.dropsUnknown = false;
+    server.unknown = "refused";
   });
 
   it("are listed over all pages, without pull requests, and by filter", async () => {
@@ -232,12 +233,38 @@ describe.each(["gitea", "github"] as const)("the issues of a %s server", (kind) 
     expect(server.comments.get(9)).toHaveLength(1);
   });
 
-  it("with an unknown assignee are refused, also if the server drops the name without a word", async () => {
-    for (const drops of [false, true]) {
-      server.dropsUnknown = drops;
+  it("with an unknown assignee are refused, also if the server drops the name without a word or fails", async () => {
+    for (const answer of ["refused", "dropped", "failed"] as const) {
+      server.unknown = answer;
       const end = await session.end("SetAssignee", { item: { id: "4" }, assignee: "nobody" });
       expect(end).toMatchObject({ outcome: "Failure", errorCode: "ANT_WORK_ITEM_REFUSED" });
     }
+  });
+
+  it("are joined by a pull request for a pushed branch, one for each branch", async () => {
+    const api = `${server.url}/api/${kind === "gitea" ? "v1" : "v3"}`;
+    const client = new TrackerClient({ api, token: TOKEN, scheme: kind === "gitea" ? "token" : "Bearer" });
+    const at = new URL(server.url);
+    const urlOf = () => Promise.resolve(`${server.url}/acme/app.git`);
+    const pulls = new ServerPullRequests({ name: kind, server: at, client, urlOf });
+    const propose = (branch: string, title = "Change a") =>
+      pulls.propose(
+        { name: "app", path: repo.path },
+        { branch, title, body: "" },
+        AbortSignal.timeout(30_000),
+      );
+    const made = await propose("topic");
+    const url = `${server.url}/acme/app/${kind === "gitea" ? "pulls" : "pull"}/${made?.id}`;
+    expect(made).toEqual({ id: made?.id, url, isNew: true });
+    expect(await propose("topic")).toEqual({ ...made, isNew: false });
+    expect(await propose("main"), "the branch that they go to").toBeNull();
+    server.pulls[0]!.head.repo = { full_name: "eve/app" };
+    await expect(propose("topic"), "one of a fork does not count").rejects.toMatchObject({
+      code: "ANT_WORK_ITEM_REFUSED",
+    });
+    server.pulls.length = 0;
+    await expect(propose("other", "")).rejects.toMatchObject({ code: "ANT_WORK_ITEM_REFUSED" });
+    expect(server.pulls).toEqual([]);
   });
 
   it("of another project than the session's repository are out of reach", async () => {

@@ -35,6 +35,7 @@ beforeAll(async () => {
     "director",
     "antiphon.v1.rpc.repo.inspect",
     "antiphon.v1.rpc.repo.check",
+    "antiphon.v1.rpc.repo.export",
     "antiphon.v1.rpc.session.deed",
   );
   serve("director", ...["contract", "rebuild", "restore"].map((name) => `antiphon.v1.rpc.run.${name}`));

@@ -56,6 +56,7 @@ const environment = {
   async *tar() {
     yield await Promise.resolve(ENVIRONMENT);
   },
+  drop: () => Promise.reject(new Error("the environment is as it was")),
 };
 const layering = new Layering({
   store: test.provider.layers,

@@ -26,6 +26,7 @@ export function attemptPorts({ bus, log, associate, files, recorded }: AttemptWo
     evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
     recordings: recordings(recorded),
     compiled: compiled(recorded),
+    exportAgain: () => Promise.resolve(),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,
     patienceMs: 30_000,

@@ -60,6 +60,10 @@ export class SimBlobs implements Blobs {
     return this.ask(() => this.objects.has(name));
   }
 
+  want(name: string): Promise<boolean> {
+    return this.has(name);
+  }
+
   remove(name: string): Promise<void> {
     return this.ask(() => void this.objects.delete(name));
   }

@@ -35,6 +35,8 @@ interface Driven {
   readonly requests: SandboxRequest[];
   readonly stored: string[];
   readonly said: string[];
+  /** The attempts whose objects were stored again. */
+  readonly exported: number[];
 }
 
 /** Ports that answer as the test says. Time passes only in `sleep`. */
@@ -42,6 +44,7 @@ function driven(...answers: Answer[]): Driven {
   const requests: SandboxRequest[] = [];
   const stored: string[] = [];
   const said: string[] = [];
+  const exported: number[] = [];
   let nowMs = 0;
   const ports: AttemptPorts = {
     trees: {
@@ -77,6 +80,7 @@ function driven(...answers: Answer[]): Driven {
     },
     recordings: { find: () => Promise.resolve(null) },
     compiled: { find: () => Promise.resolve(null), keep: () => Promise.resolve() },
+    exportAgain: ({ epoch }) => Promise.resolve(void exported.push(epoch)),
     progress: (text) => void said.push(text),
     clock: {
       now: () => nowMs,
@@ -90,7 +94,7 @@ function driven(...answers: Answer[]): Driven {
     patienceMs: 10_000,
     tools: new Map(),
   };
-  return { ports, requests, stored, said };
+  return { ports, requests, stored, said, exported };
 }
 
 const go = (
@@ -210,10 +214,34 @@ describe("carryOut", () => {
   });
 
   test("a fault that is not worth a retry abandons the attempt at once", async () => {
-    const gone: Answer = () => Promise.reject(new AntiphonError("ANT_BLOB_MISSING"));
-    const world = driven(gone);
-    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_BLOB_MISSING" });
+    const damaged: Answer = () => Promise.reject(new AntiphonError("ANT_BLOB_CORRUPT"));
+    const world = driven(damaged);
+    expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_BLOB_CORRUPT" });
     expect(world.requests).toHaveLength(1);
+  });
+
+  test("a base tree that is gone is stored again, and the job is asked for again", async () => {
+    const gone: Answer = () => Promise.reject(new AntiphonError("ANT_BLOB_MISSING"));
+    const world = driven(gone, gone, allGood);
+    expect(await go(world)).toMatchObject({ kind: "reported", body: { result: { status: "ok" } } });
+    expect(world.exported).toEqual([1, 1]);
+    const never = driven(gone);
+    expect(await go(never)).toMatchObject({ kind: "abandoned", code: "ANT_BLOB_MISSING" });
+    expect(never.requests).toHaveLength(4);
+  });
+
+  test("a tree for the diff that is gone is stored again", async () => {
+    const world = driven(allGood);
+    const { trees } = world.ports;
+    let isGone = true;
+    const diff: typeof trees.diff = (base, change) => {
+      if (!isGone) return trees.diff(base, change);
+      isGone = false;
+      return Promise.reject(new AntiphonError("ANT_BLOB_MISSING"));
+    };
+    const ports = { ...world.ports, trees: { ...trees, diff } };
+    expect(await go({ ...world, ports })).toMatchObject({ kind: "reported" });
+    expect(world.exported).toEqual([1]);
   });
 
   test("a job that its runner canceled while stopping is tried again on another runner", async () => {

@@ -17,11 +17,12 @@ import { briefJson } from "./brief.ts";
 import { briefRoom, budgetMsOf, planJob, TOOLS_STEP, type JobPlan } from "./attempt.ts";
 import { unstartable } from "./check-programs.ts";
 import { merged, withoutJunk } from "./change.ts";
+import { withObjects, withTreesAgain } from "./export-again.ts";
 import { endingOf, overBudget } from "./ending.ts";
 import { isOwnFault } from "./fault.ts";
 import { withSections } from "./feedback.ts";
 import { NO_CHANGE } from "../ports.ts";
-import type { AttemptPorts, Change } from "../ports.ts";
+import type { AttemptPorts, Change, ExportAgain } from "../ports.ts";
 import { DIFF_FILE } from "../evidence/bundle.ts";
 import { reported } from "../evidence/proposal.ts";
 import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
@@ -50,8 +51,9 @@ export interface Stops {
   readonly giveUp: AbortSignal;
 }
 
-export async function carryOut(order: AttemptOrder, ports: AttemptPorts, stops: Stops): Promise<AttemptEnd> {
+export async function carryOut(order: AttemptOrder, given: AttemptPorts, stops: Stops): Promise<AttemptEnd> {
   const { stop, giveUp } = stops;
+  const ports = withTreesAgain(order, given, giveUp);
   try {
     const ran = await attempted(order, ports, stops);
     if (giveUp.aborted || (stop.aborted && !hasLeft(ran))) return stoppedBy(stop);
@@ -221,8 +223,16 @@ async function inSandbox(
   const shortened = historyNote(dispatch);
   if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
+  let until = deadlineMs;
+  const exportAgain: ExportAgain = async (attempt, signal) => {
+    const askedAt = ports.clock.now();
+    await ports.exportAgain(attempt, signal);
+    until += ports.clock.now() - askedAt; // waiting is free
+  };
   const running = new RunningJob({ plan, work, budgetMs }, (own, calls) =>
-    runJob(job, plan, ports, deadlineMs, own, calls),
+    withObjects(order, { ...ports, exportAgain }, own.stop, () =>
+      runJob(job, plan, ports, until, own, calls),
+    ),
   );
   return followed(running, order, ports, stops);
 }

@@ -8,6 +8,7 @@
 import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
 import type { AttemptReplayEvent, AttemptReplayRequest, Digest, ReplayReport } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
+import { withTreesAgain } from "../attempt/export-again.ts";
 import { attempted } from "../attempt/work.ts";
 import type { Artifact } from "../evidence/artifacts.ts";
 import { proposed } from "../evidence/proposal.ts";
@@ -52,11 +53,12 @@ export class Replays {
   }
 
   async #replay(request: AttemptReplayRequest, signal: AbortSignal): Promise<ReplayReport> {
-    const { journal, ports, associate } = this.#parts;
+    const { journal, ports: given, associate } = this.#parts;
     const { replayId, run, task, epoch } = request;
-    const then = await recordedAttempt({ run, task, epoch }, journal, ports.evidence);
+    const then = await recordedAttempt({ run, task, epoch }, journal, given.evidence);
     const { dispatch, calls } = then;
     const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls } };
+    const ports = withTreesAgain(order, given, signal);
     const ran = await attempted(order, ports, { stop: signal, giveUp: signal });
     if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the replay was ended early");
     const { facts, report, artifacts } = await proposed(order, ports, ran);

@@ -1,6 +1,6 @@
 /**
  * Reads commits of the served repositories: their files by name, and their trees and histories as archives in the object store.
- * A commit never changes, so each is listed and exported once.
+ * A commit never changes, so each is listed and exported once, unless its archive was removed from the store.
  */
 import { createHash } from "node:crypto";
 import { limits, type HistoryRef, type RepoBase, type RepoRef, type TreeRef } from "@antiphon/contracts";
@@ -22,6 +22,9 @@ const REMEMBERED = 256;
 /** Listings that are kept; one of 100,000 files takes some 25 MB. */
 const LISTINGS = 4;
 
+/** Makes room in the store for an archive while it is stored. */
+export type Within = <T>(bytes: number, store: () => Promise<T>) => Promise<T>;
+
 interface ExportedBase {
   ref: TreeRef;
   /** Bytes of the files in Git LFS, as they are laid out. */
@@ -34,13 +37,15 @@ const shortDigest = (bytes: Buffer): string => createHash("sha256").update(bytes
 export class CommitExports {
   readonly #served: ServedRepositories;
   readonly #store: Blobs;
+  readonly #within: Within;
   readonly #bases = new Remembered<ExportedBase>(REMEMBERED);
   readonly #histories = new Remembered<HistoryRef | null>(REMEMBERED);
   readonly #listings = new Remembered<CommitFiles>(LISTINGS);
 
-  constructor(served: ServedRepositories, store: Blobs) {
+  constructor(served: ServedRepositories, store: Blobs, within: Within) {
     this.#served = served;
     this.#store = store;
+    this.#within = within;
   }
 
   async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
@@ -57,7 +62,9 @@ export class CommitExports {
   }
 
   #base(repo: RepoRef, commit: string): Promise<ExportedBase> {
-    return this.#bases.get(commit, () => this.#export(repo, commit));
+    const isThere = async ({ ref: { object, linked } }: ExportedBase): Promise<boolean> =>
+      (await this.#store.want(object)) && (linked === undefined || (await this.#store.want(linked)));
+    return this.#bases.holding(commit, () => this.#export(repo, commit), isThere);
   }
 
   async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
@@ -66,26 +73,31 @@ export class CommitExports {
     const exported = await exportTree(opened, commit, { listing });
     const { tree, tar, bytes, files, gitlinks, hasAttributes } = exported;
     const object = `tree-${tree}.tar`;
-    await this.#put(object, tar);
+    await this.#put(object, tar, bytes);
     const ref = { commit, tree, object, bytes, files };
     const mayLink = gitlinks.length > 0 || hasAttributes;
     const linked = mayLink ? await exportLinked(opened, commit, this.#served.places(repo)) : null;
     if (linked === null || linked.tar === null) return { ref, sizes: new Map() };
     const name = `linked-${tree}-${shortDigest(linked.tar)}.tar`;
-    await this.#put(name, linked.tar);
+    await this.#put(name, linked.tar, linked.tar.length);
     return { ref: { ...ref, linked: name }, sizes: linked.sizes };
   }
 
-  async #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>)): Promise<void> {
-    if (await this.#store.has(object)) return;
-    if (Buffer.isBuffer(tar)) await this.#store.put(object, tar);
-    else await this.#store.putStream(object, tar, { deadlineMs: limits.treeTransferMs });
+  async #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>), bytes: number): Promise<void> {
+    if (await this.#store.want(object)) return;
+    await this.#within(bytes, () =>
+      Buffer.isBuffer(tar)
+        ? this.#store.put(object, tar)
+        : this.#store.putStream(object, tar, { deadlineMs: limits.treeTransferMs }),
+    );
   }
 
   exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {
     const branch = base.ref.startsWith("refs/heads/") ? base.ref : null;
     const key = JSON.stringify([base.repo.path, commit, commits, branch]);
-    return this.#histories.get(key, async () => {
+    const isThere = async (ref: HistoryRef | null): Promise<boolean> =>
+      ref === null || this.#store.want(ref.object);
+    const make = async (): Promise<HistoryRef | null> => {
       const opened = await this.#served.open(base.repo, [commit]);
       // Without attributes nothing is in Git LFS, and the tree need not be stored first.
       const sizes = async (): Promise<ExportedBase["sizes"]> =>
@@ -95,8 +107,9 @@ export class CommitExports {
       const history = await exportHistory(opened, commit, { commits, branch, sizes });
       if (history === null) return null;
       const object = `history-${commit}-${shortDigest(history.tar)}.tar`;
-      await this.#put(object, history.tar);
+      await this.#put(object, history.tar, history.tar.length);
       return { object, commits: history.commits, cut: history.cut, bytes: history.tar.length };
-    });
+    };
+    return this.#histories.holding(key, make, isThere);
   }
 }

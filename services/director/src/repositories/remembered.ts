@@ -17,4 +17,14 @@ export class Remembered<T> {
     making.catch(() => this.#known.delete(key));
     return making;
   }
+
+  /** Like `get`, but a value that was made before and no longer holds is made again. */
+  async holding(key: string, make: () => Promise<T>, holds: (value: T) => Promise<boolean>): Promise<T> {
+    const before = this.#known.get(key);
+    if (before === undefined) return this.get(key, make);
+    const value = await before;
+    if (await holds(value)) return value;
+    if (this.#known.get(key) === before) this.#known.delete(key); // Else another caller has it made already.
+    return this.get(key, make);
+  }
 }

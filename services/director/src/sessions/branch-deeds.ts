@@ -21,8 +21,8 @@ type Setting = Pick<
 >;
 
 const WORK_MESSAGE = "Uncommitted changes of a session";
-const short = (commit: string): string => commit.slice(0, 12);
-const plain = (ref: string): string => ref.replace(/^refs\/heads\//, "");
+export const short = (commit: string): string => commit.slice(0, 12);
+export const plain = (ref: string): string => ref.replace(/^refs\/heads\//, "");
 
 /** The workspace of a session, made at its first command that needs one. */
 export async function workspaceOf(
@@ -121,32 +121,6 @@ export function commit(repository: Repository): Deed<"Commit"> {
   };
 }
 
-export function push(repository: Repository): Deed<"Push"> {
-  return async (deed) => {
-    const { repo, payload } = deed;
-    const workspace = await workspaceOf(repository, deed);
-    const { branch, head, pushed, base, work } = workspace;
-    const ref = branchRef(payload.branchName);
-    if (branch !== ref) {
-      const own = branch === null ? "the session has no branch yet" : `its branch is ${plain(branch)}`;
-      throw new AntiphonError("ANT_SESSION_BRANCH", `${plain(ref)} is not the session's branch: ${own}`);
-    }
-    const { url, outcome } = await repository.push(repo, { ref, next: head, old: pushed });
-    if (outcome.kind === "moved") {
-      const where = outcome.actual === null ? "does not exist any more" : `is at ${short(outcome.actual)}`;
-      const details = `${plain(ref)} of ${url} ${where}, and not where the session left it`;
-      return conflict(workspace, details, "ANT_LANDING_HEAD_MOVED");
-    }
-    const done =
-      outcome.kind === "already"
-        ? `nothing changed: ${plain(ref)} of ${url} has ${short(head)} already`
-        : `${plain(ref)} of ${url} is at ${short(head)}`;
-    const none = head === base ? "; it holds no commit of this session" : "";
-    const left = work === null ? "" : "; uncommitted changes were not pushed";
-    return { workspace: { ...workspace, pushed: head }, message: `${done}${none}${left}` };
-  };
-}
-
 /** People and models also write diffs without git's own header lines. */
 function patchOf(text: string): Buffer {
   return Buffer.from(/^diff --git /m.test(text) ? text : patchText({ files: splitDiff(text) }));
@@ -197,7 +171,11 @@ async function rest(
   return { ...workspace, work: await repository.build(repo, { ...plan, tree, objects: [] }) };
 }
 
-function conflict(workspace: SessionWorkspace | null, details: string, code: DeedResult["code"]): DeedResult {
+export function conflict(
+  workspace: SessionWorkspace | null,
+  details: string,
+  code: DeedResult["code"],
+): DeedResult {
   return { workspace, message: details, conflict: { details }, ...(code === undefined ? {} : { code }) };
 }
 

@@ -8,9 +8,10 @@
 import { AntiphonError, limits, requestProblem, validate } from "@antiphon/contracts";
 import type { SessionDeedDone, SessionDeedEvent, SessionDeedRequest } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
-import { applyPatch, commit, createBranch, getDiff, push } from "./branch-deeds.ts";
+import { applyPatch, commit, createBranch, getDiff } from "./branch-deeds.ts";
 import type { CleanRoomPort } from "../ports.ts";
 import type { DeedResult, MadeArtifact } from "./deed.ts";
+import { push, type Proposals } from "./push-deed.ts";
 import { buildProject, runTests } from "./sandbox-deeds.ts";
 import { uploadArtifact } from "./upload-artifact.ts";
 import { comment, queryBacklog, queryWorkItem, setAssignee, transitionTicket } from "./work-item-deeds.ts";
@@ -22,6 +23,8 @@ export interface SessionDeedParts {
   readonly room: CleanRoomPort;
   /** Null: the deployment has none. */
   readonly workItems: WorkItems | null;
+  /** Null: a push opens no pull request. */
+  readonly proposals: Proposals;
   readonly files: Pick<Blobs, "get" | "put">;
   /** Ends all commands. */
   readonly signal: AbortSignal;
@@ -58,7 +61,7 @@ export class SessionDeeds {
   }
 
   #carryOut({ command, ...rest }: SessionDeedRequest, signal: AbortSignal): Promise<DeedResult> {
-    const { repository, workItems } = this.#parts;
+    const { repository, workItems, proposals } = this.#parts;
     const setting = { ...rest, commandId: command.commandId };
     switch (command.command) {
       case "CreateBranch":
@@ -70,7 +73,7 @@ export class SessionDeeds {
       case "Commit":
         return commit(repository)({ ...setting, payload: command.payload }, signal);
       case "Push":
-        return push(repository)({ ...setting, payload: command.payload }, signal);
+        return push(repository, proposals)({ ...setting, payload: command.payload }, signal);
       case "RunTests":
         return runTests(this.#parts)({ ...setting, payload: command.payload }, signal);
       case "BuildProject":

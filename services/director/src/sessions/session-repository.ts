@@ -67,10 +67,21 @@ export class SessionRepository {
   }
 
   async parentOf(repo: RepoRef, commit: string): Promise<string> {
-    const [read] = await readCommits(await this.#repositories.open(repo, [commit]), [commit]);
-    const parent = read?.parents[0];
+    const parent = (await this.#read(repo, commit))?.parents[0];
     if (parent !== undefined) return parent;
-    throw new AntiphonError("ANT_LANDING_COMMIT_GONE", `${commit} is not in the repository any more`);
+    throw gone(commit);
+  }
+
+  /** The first line of a commit's message. */
+  async subjectOf(repo: RepoRef, commit: string): Promise<string> {
+    const read = await this.#read(repo, commit);
+    if (read === undefined) throw gone(commit);
+    return read.message.split("\n", 1)[0] ?? "";
+  }
+
+  async #read(repo: RepoRef, commit: string) {
+    const [read] = await readCommits(await this.#repositories.open(repo, [commit]), [commit]);
+    return read;
   }
 
   /** `paths`: literal files and directories; none: the whole tree. */
@@ -148,4 +159,8 @@ export class SessionRepository {
     if (url === null) throw new AntiphonError("ANT_REPO_URL_INVALID", "the URL of origin is none");
     return url;
   }
+}
+
+function gone(commit: string): AntiphonError {
+  return new AntiphonError("ANT_LANDING_COMMIT_GONE", `${commit} is not in the repository any more`);
 }

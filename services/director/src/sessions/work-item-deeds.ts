@@ -71,11 +71,14 @@ function told<N extends ItemCommand>(
       return { workspace, ...(await act(adapterFor(adapter, payload), deed, signal)) };
     } catch (error) {
       if (!(error instanceof TrackerThrottled)) throw error;
-      const retryAfter = new Date(error.at).toISOString();
-      const throttled = { scope: `workItems.${command}`, retryAfter };
-      return { workspace, message: error.detail, code: error.code, throttled };
+      return { workspace, message: error.detail, code: error.code, ...throttledBy(error, command) };
     }
   };
+}
+
+/** When the server takes the next call. */
+export function throttledBy({ at }: TrackerThrottled, command: CommandName): Pick<DeedResult, "throttled"> {
+  return { throttled: { scope: `workItems.${command}`, retryAfter: new Date(at).toISOString() } };
 }
 
 function adapterFor(adapter: Adapter, payload: { filter?: string } | { item: WorkItemRef }): WorkItems {

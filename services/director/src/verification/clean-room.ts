@@ -122,7 +122,8 @@ function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: 
       throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // director/D4
     case "refused":
     case "error":
-      if (outcome.code === "ANT_ENVIRONMENT_FAILED") throw failureOf(outcome, signal);
+      if (outcome.code === "ANT_ENVIRONMENT_FAILED" || outcome.code === "ANT_BLOB_MISSING")
+        throw failureOf(outcome, signal);
       throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);
   }
 }

@@ -33,17 +33,28 @@ export function issueOf(value: unknown): Issue | null {
 
 export interface PullRequest extends WorkItemDetails {
   readonly author?: string;
+  /** The branch that it proposes. */
+  readonly branch: string;
+  /** `owner/name` of the branch's project, which may be a fork; empty if that is gone. */
+  readonly project: string;
 }
 
 /** Null: it is no pull request. */
 export function pullRequestOf(value: unknown): PullRequest | null {
   const found = record(value);
   const issue = issueOf(found === null ? null : { ...found, pull_request: null });
-  if (found === null || issue === null || record(found["head"]) === null) return null;
+  const head = record(found?.["head"]);
+  if (found === null || issue === null || head === null) return null;
   const { assignees: _assignees, ...details } = issue;
   const author = text(record(found["user"])?.["login"]);
   const status = found["draft"] === true ? "draft" : details.status;
-  return { ...details, status, ...(author === "" ? {} : { author }) };
+  const from = { branch: text(head["ref"]), project: text(record(head["repo"])?.["full_name"]) };
+  return { ...details, status, ...(author === "" ? {} : { author }), ...from };
+}
+
+/** The branch that a project's pull requests go to; empty: the answer is no project. */
+export function defaultBranchOf(value: unknown): string {
+  return text(record(value)?.["default_branch"]);
 }
 
 /** The body of a comment. */

@@ -1,7 +1,7 @@
 /**
  * The issues of a repository on a Gitea or GitHub server. A repository's issues are those of the project that it is cloned
  * from, so a session reaches no other project. The server decides what it stores, so each change is checked in its answer:
- * GitHub drops an assignee that it does not know without an error.
+ * GitHub drops an assignee that it does not know without an error, and Gitea answers with 500.
  */
 import { createHash } from "node:crypto";
 import { AntiphonError } from "@antiphon/contracts";
@@ -59,7 +59,13 @@ export class IssueTracker implements WorkItems {
   }
 
   async assign(repo: RepoRef, id: string, assignee: string, signal: AbortSignal): Promise<void> {
-    const issue = await this.#change(await this.#path(repo, id), { assignees: [assignee] }, signal);
+    const path = await this.#path(repo, id);
+    const issue = await this.#change(path, { assignees: [assignee] }, signal).catch(
+      async (error: unknown) => {
+        await this.#requireUser(assignee, error, signal);
+        throw error;
+      },
+    );
     if (!issue.assignees.some((name) => name.toLowerCase() === assignee.toLowerCase()))
       throw kept(issue, `is not assigned to ${assignee}`);
   }
@@ -78,6 +84,17 @@ export class IssueTracker implements WorkItems {
       for await (const one of this.#parts.client.pages(`${path}/comments`, signal))
         if (commentOf(one).includes(mark)) return;
     await this.#parts.client.call("POST", `${path}/comments`, signal, { body: `${body}\n\n${mark}` });
+  }
+
+  /** Says so if that is why a server failed. */
+  async #requireUser(name: string, cause: unknown, signal: AbortSignal): Promise<void> {
+    if (!(cause instanceof AntiphonError) || cause.code !== "ANT_WORK_ITEMS_UNAVAILABLE") return;
+    try {
+      await this.#parts.client.call("GET", `/users/${encodeURIComponent(name)}`, signal);
+    } catch (error) {
+      if (!(error instanceof AntiphonError) || error.code !== "ANT_WORK_ITEM_NOT_FOUND") throw cause;
+      throw new AntiphonError("ANT_WORK_ITEM_REFUSED", `${this.name} has no user ${name}`, { cause });
+    }
   }
 
   async #issue(path: string, signal: AbortSignal): Promise<Issue> {

@@ -10,13 +10,18 @@ import type { WorkItems } from "./work-items.ts";
 export interface Adapters {
   readonly workItems: WorkItems | null;
   readonly pullRequests: PullRequests | null;
+  /** Where a session's push opens a pull request. */
+  readonly proposals: Pick<PullRequests, "propose"> | null;
 }
 
+const NONE: Adapters = { workItems: null, pullRequests: null, proposals: null };
+
 export function openAdapters(settings: WorkItemSettings | null, urlOf: IssueTrackerParts["urlOf"]): Adapters {
-  if (settings === null) return { workItems: null, pullRequests: null };
-  if (settings.kind === "file") return { workItems: new FileBacklog(settings.directory), pullRequests: null };
-  const { kind, server, api, token } = settings;
+  if (settings === null) return NONE;
+  if (settings.kind === "file") return { ...NONE, workItems: new FileBacklog(settings.directory) };
+  const { kind, server, api, token, proposes } = settings;
   const client = new TrackerClient({ api, token, scheme: kind === "gitea" ? "token" : "Bearer" });
   const parts = { name: kind, server, client, urlOf };
-  return { workItems: new IssueTracker(parts), pullRequests: new ServerPullRequests(parts) };
+  const pullRequests = new ServerPullRequests(parts);
+  return { workItems: new IssueTracker(parts), pullRequests, proposals: proposes ? pullRequests : null };
 }

@@ -10,19 +10,25 @@ export type WorkItemSettings =
       readonly api: string;
       /** Null: public issues are read without an account. */
       readonly token: string | null;
+      /** A session's push also opens a pull request. */
+      readonly proposes: boolean;
     };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * ANTIPHON_WORK_ITEMS: `file:/directory`, `gitea:https://host` or `github:https://github.com`; ANTIPHON_WORK_ITEMS_TOKEN: the
- * file with the deployment's token. Null: none.
+ * file with the deployment's token. ANTIPHON_PULL_REQUESTS: `push`, so that a session's push opens a pull request. Null: none.
  */
 export function workItemSettings(env: Env): WorkItemSettings | null {
   const text = env["ANTIPHON_WORK_ITEMS"] ?? "";
+  const proposes = isProposing(env);
+  if (text === "" && proposes) throw invalid("ANTIPHON_PULL_REQUESTS", "needs ANTIPHON_WORK_ITEMS");
   if (text === "") return null;
   const kind = text.slice(0, Math.max(0, text.indexOf(":")));
   const place = text.slice(kind.length + 1);
+  if (kind === "file" && proposes)
+    throw invalid("ANTIPHON_PULL_REQUESTS", "needs a Gitea or GitHub server in ANTIPHON_WORK_ITEMS");
   if (kind === "file" && place.startsWith("/")) return { kind, directory: place };
   if ((kind !== "gitea" && kind !== "github") || !URL.canParse(place))
     throw invalid(
@@ -35,7 +41,15 @@ export function workItemSettings(env: Env): WorkItemSettings | null {
     throw invalid("ANTIPHON_WORK_ITEMS", "must name an https server, because the token goes there");
   if (server.username !== "" || server.password !== "" || server.search !== "" || server.hash !== "")
     throw invalid("ANTIPHON_WORK_ITEMS", "must name a server without credentials and parameters");
-  return { kind, server, api: apiOf(kind, server), token: tokenOf(env) };
+  const token = tokenOf(env);
+  if (proposes && token === null) throw invalid("ANTIPHON_PULL_REQUESTS", "needs ANTIPHON_WORK_ITEMS_TOKEN");
+  return { kind, server, api: apiOf(kind, server), token, proposes };
+}
+
+function isProposing(env: Env): boolean {
+  const text = env["ANTIPHON_PULL_REQUESTS"] ?? "";
+  if (text === "" || text === "push") return text === "push";
+  throw invalid("ANTIPHON_PULL_REQUESTS", "is not push");
 }
 
 function apiOf(kind: "gitea" | "github", server: URL): string {

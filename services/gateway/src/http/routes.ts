@@ -294,7 +294,7 @@ function addDeadLetters(server: FastifyInstance, gateway: Gateway): void {
 }
 
 function addOperations(server: FastifyInstance, gateway: Gateway): void {
-  server.get("/queues", () => gateway.operations.queues());
+  server.get("/queues", (reader) => gateway.operations.queues(reader));
   server.get("/agents", () => gateway.operations.agents());
   server.get<Params<"name"> & { Querystring: { model?: string } }>("/agents/:name", ({ params, query }) =>
     gateway.operations.agent(params.name, query.model),

@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createLogger } from "@antiphon/runtime";
 import { finishRun } from "@antiphon/runtime/testing/finished-run";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
+import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { tellForever } from "./notice-loop.ts";
+import { NoticeTurn } from "./notice-turn.ts";
 
-let directory: string;
 let server: Server;
 let told: string[];
 /** The status for a run's notice. */
@@ -17,7 +15,6 @@ let answer: (runId: string) => number;
 let stop: AbortController;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "antiphon-notices-"));
   told = [];
   stop = new AbortController();
   server = createServer((request, response) => {
@@ -34,7 +31,6 @@ beforeEach(async () => {
 afterEach(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** Tells of two ended runs, `run_a` first, until `run_b` was told. Returns the errors of the log. */
@@ -47,19 +43,20 @@ async function tellBoth(): Promise<string[]> {
     const { level, run } = JSON.parse(line) as { level: string; run: string };
     if (level === "error") errors.push(run);
   };
+  const log = createLogger("notices", { destination: { write } });
   await tellForever({
     settings: {
       url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
       secret: Buffer.alloc(32, 7),
       page: null,
-      placesFile: join(directory, "told.json"),
     },
+    turn: new NoticeTurn({ kv: new MemoryKv(), by: "one", log }),
     news: {
       ends: () => Promise.resolve({ place: 0 }),
       next: ({ place = 0 }) => Promise.resolve(items.slice(place)),
     },
     backend: { read: (runId) => journal.read(runId) },
-    log: createLogger("notices", { destination: { write } }),
+    log,
     signal: stop.signal,
     everyMs: 1,
     refusedMs: 600,

@@ -1,7 +1,8 @@
 /**
  * Tells another system what waits for people and which runs have ended. The journal is the queue: the loop follows its records,
- * reads each run as it is then, and keeps in a file how far it came. It is no part of any run, so a system that does
- * not answer delays only the notices behind it: for a day, or for a quarter of an hour if it refuses a notice for good.
+ * reads each run as it is then, and keeps in a bucket how far it came. It is no part of any run, so a system that does
+ * not answer delays only the notices behind it: for a day, or for a quarter of an hour if it refuses a notice for good. Gateways take
+ * turns (notice-turn.ts), so normally one of them tells.
  *
  * Promises:
  *   gateway/G11 Because the place in the journal moves on only after a notice was taken or given up, a notice that stays true
@@ -15,10 +16,11 @@ import type { Backend } from "../ports.ts";
 import { tellOnce } from "./notice-request.ts";
 import type { NoticeSettings } from "./notice-settings.ts";
 import { noticesOf, type NamedNotice } from "./notices-of.ts";
-import { keepPlaces, readPlaces } from "./told-places.ts";
+import type { NoticeTurn } from "./notice-turn.ts";
 
 export interface NoticeParts {
   readonly settings: NoticeSettings;
+  readonly turn: NoticeTurn;
   readonly news: RunNews;
   readonly backend: Pick<Backend, "read">;
   readonly log: Logger;
@@ -29,27 +31,38 @@ export interface NoticeParts {
   readonly refusedMs?: number;
 }
 
-/** Ends with the signal. */
+/** Ends with the signal, and gives its turn back. */
 export async function tellForever(parts: NoticeParts): Promise<void> {
-  const { settings, news, log, signal, everyMs } = parts;
+  const { turn, log, signal, everyMs } = parts;
   const told = new LRUCache<string, true>({ max: limits.noticesRemembered });
   for (let failures = 0; !signal.aborted;) {
     try {
-      const places = (await readPlaces(settings.placesFile)) ?? (await news.ends());
-      await keepPlaces(settings.placesFile, places);
-      for (const { runId, after } of await news.next(places)) {
-        await tellRun(parts, runId, told);
-        if (signal.aborted) return;
-        await keepPlaces(settings.placesFile, after); // gateway/G11
-      }
+      await tellNews(parts, told);
       failures = 0;
       await systemClock.sleep(everyMs, signal);
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       log.warn({ err: error }, "notices wait");
       await systemClock.sleep(backoffMs(failures, RETRY, Math.random()), signal);
       failures += 1;
     }
+  }
+  try {
+    await turn.give();
+  } catch (error) {
+    log.warn({ err: error }, "the turn to tell was not given back; another gateway takes it soon");
+  }
+}
+
+/** One look at the journal, if it is this gateway's turn. */
+async function tellNews(parts: NoticeParts, told: LRUCache<string, true>): Promise<void> {
+  const { turn, news, signal } = parts;
+  const taken = await turn.take(() => news.ends());
+  if (taken === null) return;
+  for (const id of taken.last.toReversed()) told.set(id, true);
+  for (const { runId, after } of await news.next(taken.places)) {
+    await turn.during((held) => tellRun({ ...parts, signal: held }, runId, told), signal);
+    if (signal.aborted || !(await turn.keep(after, told.keys()))) return; // gateway/G11
   }
 }
 
@@ -59,7 +72,7 @@ async function tellRun(parts: NoticeParts, runId: string, told: LRUCache<string,
   for (const notice of await noticesNow(parts, runId)) {
     if (told.has(notice.id)) continue;
     await untilTaken(parts, runId, notice);
-    told.set(notice.id, true);
+    if (!parts.signal.aborted) told.set(notice.id, true);
   }
 }
 

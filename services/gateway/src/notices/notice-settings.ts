@@ -2,7 +2,6 @@
 //
 // The address is the deployment's own word: nobody who uses it can name another one. It is https, or this machine.
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { AntiphonError } from "@antiphon/contracts";
 
 export interface NoticeSettings {
@@ -10,8 +9,6 @@ export interface NoticeSettings {
   readonly secret: Buffer;
   /** Where people reach the page, for links; null: no links. */
   readonly page: string | null;
-  /** The file that keeps how far the journal was told. */
-  readonly placesFile: string;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -26,7 +23,6 @@ export function noticeSettings(env: Env): NoticeSettings | null {
     url,
     secret: secretIn(env["ANTIPHON_NOTIFY_SECRET"] ?? ""),
     page: page === "" ? null : addressOf("ANTIPHON_PAGE_URL", page).href.replace(/\/$/, ""),
-    placesFile: join(resolve(env["ANTIPHON_STATE_DIR"] ?? ".antiphon"), "told.json"),
   };
 }
 

@@ -2,25 +2,28 @@
 import { AntiphonError } from "@antiphon/contracts";
 import type { AgentOf, HeldAttempts } from "@antiphon/contracts";
 import { withDeadline, type ConsumerCounts } from "@antiphon/runtime";
+import { hasRight, type Identity } from "../identity/roles.ts";
 import type { Backend } from "../ports.ts";
 import { agentLines, agentOfPack } from "./agent-packs.ts";
 import type { AgentLine } from "./agent-packs.ts";
 
 /** A person waits for the list: an egress gateway that is silent so long does not hold it up. */
 const HOSTS_MS = 1_500;
+/** Of a run whose intent names none. */
+const DEFAULT_TENANT = "default";
 
 export interface Queues {
   readonly consumers: readonly ConsumerCounts[];
   readonly openRuns: number;
   readonly deadLetters: number;
-  /** Attempts that the Directors hold back, so that tenants take turns. */
+  /** Attempts that the Directors hold back, so that tenants take turns: those that the reader may see. */
   readonly held: readonly HeldAttempts[];
   /** How many Directors answered. */
   readonly directors: number;
 }
 
 export interface Operations {
-  queues(): Promise<Queues>;
+  queues(reader: Pick<Identity, "roles" | "tenancy">): Promise<Queues>;
   agents(): Promise<{ agents: readonly AgentLine[] }>;
   /** A pack as the agent of an intent, with its own model or another one. */
   agent(name: string, model: string | undefined): Promise<{ agent: AgentOf<"pack"> }>;
@@ -28,9 +31,10 @@ export interface Operations {
 
 export function operationsController(backend: Backend, packFolders: readonly string[]): Operations {
   return {
-    async queues() {
+    async queues(reader) {
       const [counts, admissions] = await Promise.all([backend.queueCounts(), backend.admissions()]);
-      return { ...counts, held: summed(admissions.flat()), directors: admissions.length };
+      const held = heldFor(reader, summed(admissions.flat()));
+      return { ...counts, held, directors: admissions.length };
     },
     async agents() {
       const hosts = await withDeadline(HOSTS_MS, hostsOf(backend), () => null);
@@ -40,6 +44,16 @@ export function operationsController(backend: Backend, packFolders: readonly str
       return { agent: await agentOfPack(packFolders, name, model) };
     },
   };
+}
+
+/** Where the deployment assigns tenants, their names and their work are for themselves and for whoever operates it. */
+export function heldFor(
+  { roles, tenancy }: Pick<Identity, "roles" | "tenancy">,
+  all: readonly HeldAttempts[],
+): readonly HeldAttempts[] {
+  if (tenancy.kind === "free" || hasRight({ roles }, "operate")) return all;
+  const own = tenancy.tenant ?? DEFAULT_TENANT;
+  return all.filter(({ tenant }) => tenant === own);
 }
 
 /** Two Directors may hold attempts of one tenant. */

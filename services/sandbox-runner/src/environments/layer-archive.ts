@@ -40,6 +40,11 @@ export class LayerArchive {
     return join(this.#directory, `.new-${key.slice(0, 16)}-${uniqueId()}`);
   }
 
+  /** Removes what killed processes left, and the layers beyond the bound. */
+  sweep(): Promise<void> {
+    return this.#archive.sweep();
+  }
+
   /** Puts a written file into the object store, and a copy of it among the kept layers. */
   async store(path: string, { sha256, bytes }: WrittenLayer): Promise<BlobRef> {
     const ref = layerRef(this.#blobs.bucket, sha256, bytes);
@@ -67,6 +72,7 @@ export class LayerArchive {
       files: paths.length,
       workspacePaths: new Set(inWorkspace.map((path) => path.slice(IN_WORKSPACE.length))),
       tar: () => tree.tar(),
+      drop: () => tree.drop(),
     };
   }
 }

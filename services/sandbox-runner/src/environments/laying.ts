@@ -19,6 +19,8 @@ export interface LayerContent {
   /** The paths of its files below /workspace. */
   readonly workspacePaths: ReadonlySet<string>;
   tar(): AsyncIterable<Buffer>;
+  /** What this machine keeps of it is not what its digest says. */
+  drop(): Promise<void>;
 }
 
 const MiB = 1024 * 1024;

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { AntiphonError } from "@antiphon/contracts";
 import type { BaselineEntry } from "../workspace/collected.ts";
 import type { Tree } from "../workspace/tree-archive.ts";
 import type { LayerStore } from "./layer-store.ts";
@@ -12,7 +13,7 @@ function treeOf(name: string, files: Readonly<Record<string, string>>, size = 1)
     path,
     { kind: "file", mode: "100644", size, sha256 },
   ]);
-  const rest = { directories: [], contentBytes: 0, tar: () => [] as never };
+  const rest = { directories: [], contentBytes: 0, tar: () => [] as never, drop: () => Promise.resolve() };
   return { name, digest: name, baseline: new Map(entries), ...rest };
 }
 
@@ -26,6 +27,29 @@ it("a tree is mounted over the layer of a recent one that differs in few files, 
   expect(own.under(next)).toBe(first);
   expect(own.under(treeOf("third", { ...MANY, f2: "other" }))).toBe(first);
   expect(own.under(first)).toBe(first);
+});
+
+it("a copy on this machine that is not what its name says is dropped, so that it is fetched again", async () => {
+  const dropped: string[] = [];
+  const asked: string[] = [];
+  const faulty = {
+    fault: () => Promise.resolve(null),
+    fill: ({ kind }: { kind: string }) => {
+      asked.push(kind);
+      return kind === "tree" && dropped.length === 0
+        ? Promise.reject(new AntiphonError("ANT_LAYER_INVALID"))
+        : Promise.resolve();
+    },
+  } as unknown as LayerStore;
+  const own = new Layering({ store: faulty, onStreamed: () => undefined });
+  const drop = (what: string) => () => Promise.resolve(void dropped.push(what));
+  const tree = { ...first, drop: drop("tree") };
+  const environment = { digest: "e", tar: () => [] as never, drop: drop("environment") };
+  await expect(own.layersOf(tree, environment)).rejects.toMatchObject({ code: "ANT_LAYER_INVALID" });
+  expect(dropped).toEqual(["tree"]);
+  expect(await own.layersOf(tree, environment)).toEqual({ tree: "first", environment: "e" });
+  expect(dropped).toEqual(["tree"]);
+  expect(asked).toEqual(["tree", "tree", "environment"]);
 });
 
 it("a tree that differs in many files or bytes, or in all, has a layer of its own", () => {

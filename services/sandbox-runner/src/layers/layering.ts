@@ -19,9 +19,11 @@ export interface EnvironmentFacts {
   /** Each sandbox owns its files. */
   readonly owned?: boolean;
   tar(): AsyncIterable<Buffer>;
+  /** What is kept of it is not what its digest says. */
+  drop(): Promise<void>;
 }
 
-type TreeFacts = Pick<Tree, "baseline" | "contentBytes" | "digest" | "tar">;
+type TreeFacts = Pick<Tree, "baseline" | "contentBytes" | "digest" | "tar" | "drop">;
 
 export interface LayeringOptions {
   /** Absent where the provider has no layers. */
@@ -34,7 +36,6 @@ export interface LayeringOptions {
 const RECENT = 4;
 /** More files than this are unpacked into a layer of their own. */
 const STEP_FILES = 500;
-const STEP_BYTES = 8 * 1024 * 1024;
 
 export class Layering {
   readonly #options: LayeringOptions;
@@ -61,11 +62,11 @@ export class Layering {
     const fault = await store.fault();
     if (fault !== null) return this.#streamed(fault);
     try {
-      if (tree !== null) await store.fill({ kind: "tree", digest: tree.digest }, () => tree.tar());
+      if (tree !== null) await filled(store, { kind: "tree", digest: tree.digest }, tree);
       const digests = { tree: tree?.digest ?? null, environment: environment?.digest ?? null };
       if (environment === null) return digests;
       const { digest, owned = false } = environment;
-      await store.fill({ kind: owned ? "owned" : "environment", digest }, () => environment.tar());
+      await filled(store, { kind: owned ? "owned" : "environment", digest }, environment);
       return owned ? { ...digests, owned } : digests;
     } catch (error) {
       const { code, detail } = AntiphonError.from(error);
@@ -81,14 +82,23 @@ export class Layering {
   }
 }
 
+/** A copy on this machine that is not what its name says goes, so that the next attempt fetches it. */
+async function filled(
+  store: LayerStore,
+  name: Parameters<LayerStore["fill"]>[0],
+  kept: Pick<TreeFacts, "tar" | "drop">,
+): Promise<void> {
+  try {
+    await store.fill(name, () => kept.tar());
+  } catch (error) {
+    if (AntiphonError.from(error).code === "ANT_LAYER_INVALID") await kept.drop();
+    throw error;
+  }
+}
+
 function isNear(from: Tree, to: Tree): boolean {
   const step = stepBetween(from, to);
-  if (step === null || step.put.size + step.remove.length > STEP_FILES) return false;
-  const sizeOf = (path: string): number => {
-    const entry = to.baseline.get(path);
-    return entry?.kind === "file" ? entry.size : 0;
-  };
-  return [...step.put].reduce((sum, path) => sum + sizeOf(path), 0) <= STEP_BYTES;
+  return step !== null && step.put.size + step.remove.length <= STEP_FILES;
 }
 
 export function isWorthMounting(

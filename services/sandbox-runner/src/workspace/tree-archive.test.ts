@@ -93,6 +93,28 @@ describe("trees on disk", () => {
     expect(readdirSync(directory)).toEqual([".tree-3.tar.8.1"]);
   });
 
+  it("are fetched again when they were dropped", async () => {
+    const archive = new TreeArchive(directory, source, 1e6);
+    const tree = await archive.open("tree-1.tar");
+    writeFileSync(join(directory, "tree-1.tar.tar"), Buffer.alloc(tar.length, "x"));
+    await tree.drop();
+    expect(readdirSync(directory)).toEqual([]);
+    expect((await bytesOf(await archive.open("tree-1.tar"))).equals(tar)).toBe(true);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("are swept at start: what a killed process left goes before any tree arrives", async () => {
+    const fresh = new TreeArchive(join(directory, "new"), source, 1e6);
+    await fresh.sweep();
+    const long = new Date(Date.now() - 2 * 3_600_000);
+    for (const name of [".tree-2.tar.7.1", ".tree-3.tar.8.1"])
+      writeFileSync(join(directory, "new", name), "half");
+    utimesSync(join(directory, "new", ".tree-2.tar.7.1"), long, long);
+    await fresh.sweep();
+    expect(readdirSync(join(directory, "new"))).toEqual([".tree-3.tar.8.1"]);
+    expect(asked).toEqual([]);
+  });
+
   it("are fetched again when their index cannot be read", async () => {
     await new TreeArchive(directory, source, 1e6).open("tree-1.tar");
     writeFileSync(join(directory, "tree-1.tar.index.json"), "{");

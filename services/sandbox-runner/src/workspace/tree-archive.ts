@@ -40,6 +40,8 @@ export interface Tree {
   /** Sum of the files' sizes. */
   readonly contentBytes: number;
   tar(): AsyncIterable<Buffer>;
+  /** Its bytes on the disk are not what they were: the next `open` fetches it again. */
+  drop(): Promise<void>;
 }
 
 interface IndexDocument {
@@ -82,6 +84,12 @@ export class TreeArchive {
       this.#coming.set(name, coming);
     }
     return this.#keep(name, await coming);
+  }
+
+  /** Removes what killed processes left, and the trees beyond the bound. */
+  async sweep(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true });
+    await this.#evict(null);
   }
 
   #keep(name: string, tree: Tree): Tree {
@@ -160,10 +168,16 @@ export class TreeArchive {
     for (const tree of trees.sort((a, b) => a.usedMs - b.usedMs)) {
       if (total <= this.#maxBytes) return;
       if (tree.name === keep) continue;
-      await rm(this.#indexPath(tree.name), { force: true });
-      await rm(this.#tarPath(tree.name), { force: true });
+      await this.#drop(tree.name);
       total -= tree.bytes;
     }
+  }
+
+  /** The index first: without it the tree is not there. */
+  async #drop(name: string): Promise<void> {
+    this.#recent.delete(name);
+    await rm(this.#indexPath(name), { force: true });
+    await rm(this.#tarPath(name), { force: true });
   }
 
   /** Removes a file that a killed process was still writing. */
@@ -180,6 +194,7 @@ export class TreeArchive {
       directories: index.directories,
       contentBytes: index.contentBytes,
       tar: () => this.#bytesOf(name),
+      drop: () => this.#drop(name),
     };
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BaselineEntry } from "./collected.ts";
 import { canonicalTar } from "./tar-writer.ts";
-import { filesIn, stepBetween } from "./tree-step.ts";
+import { filesIn, STEP_BYTES, stepBetween } from "./tree-step.ts";
 
 const file = (content: string, mode: "100644" | "100755" = "100644"): BaselineEntry => ({
   kind: "file",
@@ -40,6 +40,19 @@ test("what differs is removed and put, and a directory goes with its last file",
   expect([...(step?.remove ?? [])].sort()).toEqual(
     ["a/changed", "a/mode", "b", "b/deep", "b/deep/gone", "c/was", "c/was/directory", "d"].sort(),
   );
+});
+
+test("there is no step if the files to put in would not be held in memory", () => {
+  const large = (sha256: string, size: number): BaselineEntry => ({
+    kind: "file",
+    mode: "100644",
+    size,
+    sha256,
+  });
+  const from = tree({ ...SAME, a: file("1"), b: file("1") });
+  const half = STEP_BYTES / 2;
+  expect(stepBetween(from, tree({ ...SAME, a: large("2", half), b: large("2", half) }))?.put.size).toBe(2);
+  expect(stepBetween(from, tree({ ...SAME, a: large("2", half), b: large("2", half + 1) }))).toBeNull();
 });
 
 test("a directory of a submodule stays", () => {

@@ -14,16 +14,21 @@ export interface TreeStep {
   readonly put: ReadonlySet<string>;
 }
 
+/** The files of a step are held in memory. With more, filling the workspace anew costs less. */
+export const STEP_BYTES: number = 8 * 1024 * 1024;
+
 type Held = Pick<Tree, "baseline" | "directories">;
 
-/** Null: the trees have too little in common, or differ in what a tar of files cannot bring. */
+/** Null: the trees have too little in common, or too much is to be put in, or they differ in what a tar of files cannot bring. */
 export function stepBetween(from: Held, to: Held): TreeStep | null {
   if (from.directories.join("\0") !== to.directories.join("\0")) return null;
   const put = new Set<string>();
+  let bytes = 0;
   for (const [path, entry] of to.baseline) {
     if (isSame(from.baseline.get(path), entry)) continue;
     if (entry.kind !== "file") return null;
     put.add(path);
+    if ((bytes += entry.size) > STEP_BYTES) return null;
   }
   if (put.size > to.baseline.size / 2) return null;
   const staying = directoriesOf(to);

@@ -1,0 +1,53 @@
+/**
+ * Exports again what a dispatch names, for an Associate that found an object gone: it waited longer than the object was kept,
+ * somebody deleted it, or an old attempt is replayed. The objects are the same, because they are named after their content.
+ */
+import {
+  AntiphonError,
+  DEFAULT_HISTORY,
+  type RepoExportRequest,
+  type RunOptions,
+  type StoredRecord,
+} from "@antiphon/contracts";
+import type { Journal } from "@antiphon/runtime";
+import { GATE_HISTORY } from "../effects/gate-dispatch.ts";
+import type { RepositoryPort } from "../ports.ts";
+import { namedObjects } from "./named-objects.ts";
+
+type Source = Pick<RepositoryPort, "exportBase" | "exportHistory">;
+
+/** The names of the objects, which are in the store. */
+export async function exportedAgain(
+  { runId, taskId, epoch }: RepoExportRequest,
+  journal: Pick<Journal, "find" | "read">,
+  repository: Source,
+): Promise<string[]> {
+  const dispatched = await journal.find("dispatch", runId, taskId, epoch);
+  const intent = (await journal.read(runId)).find(isIntent);
+  if (dispatched?.type !== "dispatch" || intent === undefined)
+    throw new AntiphonError("ANT_RUN_NOT_FOUND", `no attempt ${epoch} of ${taskId} in ${runId}`);
+  const { base, options } = intent.body;
+  const { body } = dispatched;
+  const made = [await repository.exportBase(base.repo, body.base.commit)];
+  if (body.environment !== undefined) made.push(await repository.exportBase(base.repo, base.commit));
+  const history =
+    body.history == null
+      ? null
+      : await repository.exportHistory(base, body.base.commit, commitsOf(options, body.gate !== undefined));
+  const there = new Set(
+    [...made.flatMap(({ object, linked }) => [object, linked]), history?.object].filter(
+      (name) => name !== undefined,
+    ),
+  );
+  const missing = namedObjects(body).find((name) => !there.has(name));
+  if (missing !== undefined)
+    throw new AntiphonError("ANT_BLOB_MISSING", `${missing} cannot be made again from the repository`);
+  return namedObjects(body);
+}
+
+/** The commits of history that the dispatch asked for. */
+const commitsOf = ({ history }: RunOptions, isGate: boolean): number =>
+  isGate ? GATE_HISTORY : (history ?? DEFAULT_HISTORY);
+
+const isIntent = (record: StoredRecord): record is Extract<StoredRecord, { type: "intent" }> =>
+  record.type === "intent";

@@ -1,0 +1,4 @@
+/** A gateway in a separate process, for tests that kill it. Configured by its environment, as in production. */
+import { main } from "../../services/gateway/src/main.ts";
+
+await main();

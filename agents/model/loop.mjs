@@ -6,6 +6,7 @@
 // when the model refused, gave up or could not be reached.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { jsonSchema, tool } from "ai";
+import { newMessages } from "./inbox.mjs";
 import { limitReached, limitsOf, shortened } from "./limits.mjs";
 import { ModelEnd, openModel, shapeOf } from "./model.mjs";
 import { faultIn, finalResult, FINISH } from "./result.mjs";
@@ -48,12 +49,14 @@ class Loop {
     for (;;) {
       const limit = limitReached(this.#parts.limits, this.spent, Date.now());
       const end = limit === null ? await this.#step() : { outcome: "limit", summary: `stopped at ${limit}` };
-      if (end !== null) return end;
+      // What a person says at the end is not lost with it.
+      if (end !== null && !(end.outcome === "done" && (await this.#hear()))) return end;
     }
   }
 
   async #step() {
     const { ask, allowed, limits } = this.#parts;
+    await this.#hear();
     const request = { system: systemFor(allowed), messages: this.#messages, tools: offered(allowed) };
     const answer = await ask(request).catch((error) => this.#endedBy(error));
     if (answer.outcome !== undefined) return answer;
@@ -69,18 +72,37 @@ class Loop {
       const { toolCallId, toolName } = call;
       const final = toolName === "finish" ? finalResult(call.input) : null;
       if (final !== null && final.fault === undefined) end = final;
-      const value = final === null ? await this.#used(call) : `error: ${final.fault ?? "none"}`;
+      const value =
+        final === null
+          ? await this.#used(call)
+          : final.fault === undefined
+            ? "noted"
+            : `error: ${final.fault}`;
       results.push({ type: "tool-result", toolCallId, toolName, output: { type: "text", value } });
     }
     this.#messages = [...this.#messages, ...said, { role: "tool", content: results }];
     return end;
   }
 
+  /** A message of a person is one of the user, between two steps. */
+  async #hear() {
+    const all = await newMessages();
+    for (const content of all) {
+      say({ event: "message", text: content });
+      this.#messages = [
+        ...this.#messages,
+        { role: "user", content: `The person for whom you work says: ${content}` },
+      ];
+    }
+    return all.length > 0;
+  }
+
   /** A model that says something and calls nothing is asked once; after that its words are its summary. */
   #silent({ text, said, finish }) {
+    this.#messages = [...this.#messages, ...said];
     if (this.#isNudged && finish !== "length") return { outcome: "done", summary: text.trim() };
     this.#isNudged = true;
-    this.#messages = [...this.#messages, ...said, { role: "user", content: NUDGE }];
+    this.#messages = [...this.#messages, { role: "user", content: NUDGE }];
     return null;
   }
 

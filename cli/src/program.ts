@@ -4,6 +4,7 @@ import type { OutputConfiguration } from "commander";
 import type { CliContext } from "./context.ts";
 import { addAgents } from "./verbs/agents.ts";
 import { addAnswer } from "./verbs/answer.ts";
+import { addAttach } from "./verbs/attach.ts";
 import { addBakeoff } from "./verbs/bakeoff.ts";
 import { addCancel } from "./verbs/cancel.ts";
 import { addCheck } from "./verbs/check.ts";
@@ -53,6 +54,7 @@ const VERBS = [
   addEvents,
   addWait,
   addLogs,
+  addAttach,
   addDiff,
   addAnswer,
   addApprove,

@@ -32,6 +32,7 @@ export * from "./journal/dispatch.ts";
 export * from "./journal/intent.ts";
 export * from "./journal/landing.ts";
 export * from "./journal/record.ts";
+export * from "./journal/message.ts";
 export * from "./journal/result.ts";
 export * from "./journal/routed.ts";
 export * from "./journal/control.ts";
@@ -89,6 +90,7 @@ export * from "./runs/approvals.ts";
 export * from "./runs/connectors.ts";
 export * from "./runs/notice.ts";
 export * from "./runs/fork.ts";
+export * from "./runs/hears.ts";
 export * from "./runs/skill-gates.ts";
 export {
   BRIEF,

@@ -439,12 +439,7 @@ const TABLE = {
     "interval of the runner's beat and the requester's alive message",
     "n/a",
   ],
-  sandboxSilenceMs: [
-    8_000,
-    "milliseconds",
-    "no beat, or no alive message",
-    "ANT_SANDBOX_RUNNER_LOST; the container is killed",
-  ],
+  sandboxSilenceMs: [8_000, "milliseconds", "no beat, or no alive message", "ANT_SANDBOX_RUNNER_LOST"],
   sessionWindowBytes: [
     1 * MiB,
     "bytes",
@@ -465,6 +460,8 @@ const TABLE = {
     "a container waits for a person's answers, all questions of an attempt together",
     "the container ends; the answer goes to a fresh one",
   ],
+  messageChars: [4000, "characters", "of a message to a running attempt", "ANT_CONTRACT_INVALID"],
+  runMessages: [32, "messages", "of a run; every attempt is told all of them", "ANT_MESSAGE_LIMIT"],
   heldJobs: [2, "containers", "wait for an answer, for each Associate", "a fresh one gets the answer"],
   cancelCollectMs: [
     5000,

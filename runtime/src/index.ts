@@ -58,6 +58,7 @@ export { provision } from "./topology/provision.ts";
 export { askAll, callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
 export { converse, type Conversation } from "./rpc/rpc-conversation.ts";
 export { JobAnswers } from "./sandbox/job-answers.ts";
+export { JobMessages } from "./sandbox/job-messages.ts";
 export { sandboxClient } from "./sandbox/sandbox-client.ts";
 export type { SandboxClient, SandboxRunOptions } from "./sandbox/sandbox-client.ts";
 export { associatesBacklog, countOpenRuns } from "./work/open-runs.ts";

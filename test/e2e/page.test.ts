@@ -2,10 +2,12 @@
  * The page in a real browser (Debian's Chromium): sign in, submit, watch, approve, reject, answer; untrusted text that
  * tries to be markup; and what a person with a screen reader meets (axe).
  */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { FileBacklog } from "../../services/director/src/work-items/file-backlog.ts";
 import { ANN, BEN, submit as submitFor, untilStatus, type Asked, usePages } from "./support/browser.ts";
 import { eventually } from "./support/program.ts";
 import { FIX } from "./support/project.ts";
@@ -49,6 +51,38 @@ describe("a person with the page", () => {
       inputs: { agent: { kind: "pack", name: "codex" } },
       constraints: { model_budget: { usd_micro: 500_000 } },
     });
+  });
+
+  test("starts the daily brief, which has no repository, and reads it; a connector that is not there is refused by name", async () => {
+    const { path } = world.project;
+    const file = new FileBacklog(join(world.stack.stateDir, "work-items")).pathOf({ name: "app", path });
+    mkdirSync(dirname(file), { recursive: true });
+    const items = [
+      { id: "1", title: "Infra is slow", status: "open" },
+      { id: "2", title: "New colours", status: "open" },
+    ];
+    writeFileSync(file, JSON.stringify({ v: 1, items }));
+    const page = await pageOf(ANN, { width: 360, height: 740 });
+    await page.getByText("New run").click();
+    await page.getByLabel("Goal").fill("daily brief");
+    await page.getByLabel("What it is about").selectOption("brief");
+    expect(await page.getByLabel(/^(Repository|Checks|Approvals|Also move)/).count()).toBe(0);
+    await page.getByLabel(/^Topics/).fill("infra");
+    await page.getByLabel(/^Projects/).fill(path);
+    await page.getByLabel("Reads").selectOption("pull-requests");
+    await page.getByRole("button", { name: "Start the run" }).click();
+    await page.locator(".action .notice").getByText("pull-requests").first().waitFor();
+    await page.getByLabel("Reads").selectOption("work-items");
+    await page.getByRole("button", { name: "Start the run" }).click();
+    await page.waitForURL(/#\/runs\/run_/);
+    await untilStatus(page, "succeeded");
+    await page.getByRole("tab", { name: "evidence" }).click();
+    await page.getByText("brief.md").first().click();
+    await page.getByText("**Infra is slow** (open)").first().waitFor();
+    expect(await page.getByText("New colours").count()).toBe(0);
+    await page.goBack();
+    await page.getByText("New run").click();
+    expect(await page.getByLabel(/^Repository/).inputValue(), "a brief's place is no repository").toBe("");
   });
 
   test("approves what another person asked for: it lands then, and not before", async () => {

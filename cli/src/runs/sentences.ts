@@ -52,6 +52,11 @@ const SENTENCES: { readonly [T in JournalType]: Sentence<T> } = {
     tell: ({ body }, say) => (body.event === "approval" ? decided(body, say) : answered(body, say)),
     next: DIRECTOR_NEXT,
   },
+  message: {
+    tell: ({ body: { by, task, attempt, text } }, say) =>
+      say("step", `${by} told attempt ${attempt} of ${task}: ${firstLine(text)}`),
+    next: ({ body: { task } }) => `${task}: working in a sandbox`,
+  },
   cancel: {
     tell: ({ body: { by, reason } }, say) =>
       say("bad", `cancel requested by ${by}${reason === "" ? "" : `: ${reason}`}`),

@@ -1,7 +1,7 @@
 // The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
 import { isPaused, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { runView } from "@antiphon/run/view/run-view";
-import type { ModelBudget, RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
+import type { ModelBudget, ResultBody, RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
 import { branch, firstLine, short } from "./sentences.ts";
 
 export interface TaskSummary {
@@ -45,6 +45,15 @@ export interface RunSummary {
   readonly durationMs: number;
   /** For its model calls; null: it may make none. */
   readonly modelBudget: ModelBudget | null;
+  /** What people told attempts, and which attempts were given it. */
+  readonly messages: readonly {
+    readonly n: number;
+    readonly task: string;
+    readonly attempt: number;
+    readonly by: string;
+    readonly text: string;
+    readonly heard: readonly number[];
+  }[];
 }
 
 /** `now`: milliseconds since 1970; the end of the duration while the run is open. */
@@ -73,7 +82,16 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
     // Record times come from the server's clock, and ours may be behind it.
     durationMs: startedAt === null ? 0 : Math.max(0, end - Date.parse(startedAt)),
     modelBudget: intent?.options.model_budget ?? null,
+    messages: facts.messages.map(({ n, task, attempt, by, text }) => {
+      const attempts = facts.tasks?.find(({ planned }) => planned.task.task_id === task)?.attempts ?? [];
+      const heard = attempts.filter(({ result }) => hasHeard(result, n)).map(({ epoch }) => epoch);
+      return { n, task, attempt, by, text, heard };
+    }),
   };
+}
+
+function hasHeard(result: ResultBody | null, n: number): boolean {
+  return result?.kind === "reported" && (result.heard ?? []).some(({ message }) => message === n);
 }
 
 function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
@@ -97,6 +115,10 @@ export function exitCodeOf(status: RunViewModel["status"]): number {
 export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
   for (const task of summary.tasks) rows.push([task.task, taskText(task)], ...approvalRows(task));
+  for (const { task, attempt, by, text, heard } of summary.messages) {
+    const read = heard.length === 0 ? "not read" : `read by attempt ${heard.join(", ")}`;
+    rows.push(["message", `${by} to attempt ${attempt} of ${task} (${read}): ${firstLine(text)}`]);
+  }
   if (summary.commit !== null && summary.branch !== null)
     rows.push(["commit", `${summary.commit} on ${summary.branch}`]);
   const target = summary.landedOn === null ? null : branch(summary.landedOn);

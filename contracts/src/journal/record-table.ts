@@ -11,6 +11,7 @@ import { ControlBody, DueBody, RequeueBody } from "./control.ts";
 import { DispatchBody } from "./dispatch.ts";
 import { IntentBody } from "./intent.ts";
 import { LandingBody } from "./landing.ts";
+import { MessageBody } from "./message.ts";
 import { ResultBody } from "./result.ts";
 import { RoutedBody } from "./routed.ts";
 import { CancelBody, InputBody } from "./side-input.ts";
@@ -116,6 +117,11 @@ export const RECORDS = {
     from: "outside",
     wakes: ["director"],
     logged: "control",
+  }),
+  message: row<MessageBody>(MessageBody, {
+    about: "number",
+    from: "outside",
+    logged: "told by a person",
   }),
   requeue: row<RequeueBody>(RequeueBody, {
     about: "number",

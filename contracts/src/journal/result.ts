@@ -3,6 +3,7 @@
  * `lapsed` observation and an `abandoned` notice compete for it, so a late report of a former holder is refused.
  */
 import { Type, type Static } from "typebox";
+import { limits } from "../limits.ts";
 import { AssociateId, ErrorCode } from "../shapes/ids.ts";
 import { BlobRef, EvidenceRef } from "../shapes/refs.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -21,6 +22,18 @@ export const ReportedResult = closed(
         maxItems: 256,
         description: "The files of `return.artifacts` that a task without changes wrote.",
       }),
+    ),
+    heard: Type.Optional(
+      Type.Array(
+        closed({
+          message: Type.Integer({ minimum: 1, description: "Its number in the run." }),
+          look: Type.Integer({
+            minimum: 0,
+            description: "Which of the attempt's looks at its inbox gave it, from 1; 0: its brief did.",
+          }),
+        }),
+        { maxItems: limits.runMessages, description: "The messages of people that the attempt was given." },
+      ),
     ),
   },
   { description: "The holder's own report." },

@@ -19,7 +19,7 @@ import type { Rights } from "./principals.ts";
 export function gateway(places: Places): Rights {
   return {
     asks: [
-      ...records("intent", "cancel", "input", "approval", "control", "requeue"),
+      ...records("intent", "cancel", "input", "approval", "control", "message", "requeue"),
       ...places.journal,
       ...["ANT_SESSIONS", "ANT_DLQ"].flatMap(reads),
       ...readsKv(BUCKETS.intents, BUCKETS.runs, BUCKETS.contracts, BUCKETS.evidence, BUCKETS.keys),

@@ -69,6 +69,7 @@ const RUN_LEVEL = ["journal.intent", "journal.routed", "journal.closed", "journa
 const COUNTED = [
   "journal.approval",
   "journal.control",
+  "journal.message",
   "journal.requeue",
   "journal.archived",
   "journal.restored",

@@ -6,6 +6,7 @@ import { Type, type Static } from "typebox";
 import { limits } from "../limits.ts";
 import { ServiceName, Services } from "../settings/service-spec.ts";
 import { PROVIDER_NAMES, type ProviderName } from "../settings/sandbox-providers.ts";
+import { MessageText } from "../journal/message.ts";
 import { EgressGrant, EgressReport } from "./egress-rpc.ts";
 import { EnvironmentReport, EnvironmentSpec } from "./environment.ts";
 import { BlobRef } from "../shapes/refs.ts";
@@ -111,6 +112,19 @@ export const SandboxTrials = closed(
 );
 export type SandboxTrials = Static<typeof SandboxTrials>;
 
+export const SandboxMessage = closed(
+  {
+    number: Type.Integer({ minimum: 1, description: "Of the messages of this job." }),
+    text: MessageText,
+    look: Type.Integer({
+      minimum: 0,
+      description: "It is given at this look at the inbox, from 1, and not before; 0: at the next one.",
+    }),
+  },
+  { description: "A message of a person to the command that works." },
+);
+export type SandboxMessage = Static<typeof SandboxMessage>;
+
 export const SandboxRequest = closed(
   {
     jobId: Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }),
@@ -157,6 +171,12 @@ export const SandboxRequest = closed(
       }),
     ),
     services: Type.Optional(Services),
+    messages: Type.Optional(
+      Type.Array(SandboxMessage, {
+        maxItems: limits.runMessages,
+        description: "In its inbox before the first command that `asks`, numbered from 1.",
+      }),
+    ),
   },
   { description: "A few commands in one sandbox." },
 );
@@ -256,6 +276,12 @@ export const SandboxOutcome = closed(
     ),
     written: Type.Optional(SandboxWritten),
     services: Type.Optional(Type.Array(ServiceOutcome, { maxItems: 256 })),
+    heard: Type.Optional(
+      Type.Array(closed({ number: Type.Integer({ minimum: 1 }), look: Type.Integer({ minimum: 1 }) }), {
+        maxItems: limits.runMessages,
+        description: "The messages that the commands read, and at which look at the inbox.",
+      }),
+    ),
   },
   { description: "How the job ended." },
 );
@@ -278,6 +304,10 @@ export const SandboxEvent = Type.Union(
         text: Type.String({ maxLength: 4000 }),
       },
       { description: "A command waits for the answer; repeated until it comes." },
+    ),
+    closed(
+      { kind: Type.Literal("told"), number: Type.Integer({ minimum: 1 }) },
+      { description: "The message is in the inbox; without it the requester tells it again." },
     ),
     closed({ kind: Type.Literal("step"), id: Type.String(), exitCode: nullable(Type.Integer()) }),
     closed({
@@ -304,11 +334,12 @@ export const SandboxSignal = Type.Union(
   [
     closed({ kind: Type.Literal("alive") }),
     SandboxAnswer,
+    closed({ kind: Type.Literal("message"), message: SandboxMessage }),
     closed({ kind: Type.Literal("cancel"), collect: Type.Optional(Type.Boolean()) }),
   ],
   {
     description:
-      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, the answer to a question, or cancel. With `collect` only the command is stopped, and the outcome holds what it left.",
+      "The requester's message on `antiphon.v1.rpc.sandbox.job.<jobId>`: alive every 2 s, the answer to a question, a message, or cancel. With `collect` only the command is stopped, and the outcome holds what it left.",
   },
 );
 export type SandboxSignal = Static<typeof SandboxSignal>;

@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TObject, type TProperties } from "typebox";
 import { Patch } from "../seeds/patch.ts";
-import { PACK_PROMPTS, PackAsks, PackTranscript } from "../settings/agent-pack.ts";
+import { PACK_PROMPTS, PackAsks, PackHears, PackTranscript } from "../settings/agent-pack.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 
@@ -102,6 +102,7 @@ const pack = agent(
     }),
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
+    hears: Type.Optional(PackHears),
   },
   [
     flag("--model <name>", "text", "the model, instead of the pack's own", "model"),

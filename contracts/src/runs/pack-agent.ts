@@ -60,6 +60,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     junk: [...(pack.junk ?? [])],
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
+    ...(pack.hears === true ? { hears: true } : {}),
   };
 }
 

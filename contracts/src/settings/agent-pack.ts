@@ -91,6 +91,11 @@ export const PackAsks = closed(
 );
 export type PackAsks = Static<typeof PackAsks>;
 
+export const PackHears = Type.Boolean({
+  description:
+    "True: it runs `antiphon-inbox` between its steps, which prints the next message of a person. Default: it hears nothing.",
+});
+
 export const AgentPack = closed(
   {
     name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
@@ -124,6 +129,7 @@ export const AgentPack = closed(
     ),
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
+    hears: Type.Optional(PackHears),
     model: Type.Optional(PackModel),
   },
   { description: "An agent pack: `agent.yaml` in a directory of its own." },

@@ -4,8 +4,8 @@ import { Epoch } from "../shapes/ids.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 
 export const ControlHint = closed(
-  { kind: oneOf(["cancel"]) },
-  { description: "`antiphon.v1.ctl.<runId>`: a fast hint; only the `cancel` record counts." },
+  { kind: oneOf(["cancel", "message"]) },
+  { description: "`antiphon.v1.ctl.<runId>`: a fast hint; only the record of that type counts." },
 );
 export type ControlHint = Static<typeof ControlHint>;
 

@@ -78,6 +78,12 @@ function byRecord(record: StoredRecord, run: KnownRun): Implied[] {
       ];
     case "dispatch":
       return [...start, ...beforeDispatch(record, run).map((one) => asks(...one))];
+    case "message":
+      return [
+        ...start,
+        asks("dispatch", record.body.task, record.body.attempt),
+        ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : []),
+      ];
     case "control":
     case "requeue":
       return [...start, ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : [])];

@@ -97,6 +97,8 @@ function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
       return { ...facts, cancel: record.body };
     case "control":
       return { ...facts, control: { n: record.epoch, kind: record.body.kind } };
+    case "message":
+      return { ...facts, messages: [...facts.messages, messageIn(record)] };
     case "requeue":
       return { ...facts, requeues: facts.requeues + 1 };
     case "closed":
@@ -105,6 +107,11 @@ function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
     case "restored":
       return facts; // They tell where the records are.
   }
+}
+
+function messageIn({ epoch: n, body, at }: Read<"message">): RunFacts["messages"][number] {
+  const { task, attempt, by, text } = body;
+  return { n, task, attempt, by, text, at };
 }
 
 function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdict">): Attempt {

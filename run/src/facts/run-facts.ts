@@ -86,6 +86,16 @@ export interface PersonsWord {
   readonly epoch: number;
 }
 
+/** What a person told an attempt. The attempts whose result names it have been given it. */
+export interface PersonsMessage {
+  readonly n: number;
+  readonly task: string;
+  readonly attempt: number;
+  readonly by: string;
+  readonly text: string;
+  readonly at: StreamTime;
+}
+
 export interface RunFacts {
   readonly runId: string;
   readonly intent: IntentBody | null;
@@ -98,6 +108,8 @@ export interface RunFacts {
   /** In stream order. */
   readonly evidence: readonly EvidenceFact[];
   readonly words: readonly PersonsWord[];
+  /** What people told attempts while these worked, in the order of their numbers. */
+  readonly messages: readonly PersonsMessage[];
   readonly cancel: CancelBody | null;
   /** The latest pause or resume. */
   readonly control: { readonly n: number; readonly kind: ControlBody["kind"] } | null;
@@ -117,6 +129,7 @@ export function noFacts(runId: string): RunFacts {
     tasks: null,
     evidence: [],
     words: [],
+    messages: [],
     cancel: null,
     control: null,
     requeues: 0,

@@ -37,7 +37,8 @@ export function foldRun(state: RunState, record: StoredRecord): RunState {
       return foldTaskEvent(seen, record.body.task, record);
     case "control":
     case "requeue":
-      return seen; // It only wakes the Director.
+    case "message":
+      return seen; // It decides nothing.
     case "verdict":
       return {
         ...seen,

@@ -68,7 +68,7 @@ export const runMachine = setup({
   id: "run",
   context: ({ input }) => emptyRun(input.runId, input.policy),
   initial: "queued",
-  on: { control: fold, requeue: fold, "*": { actions: "refuse" } },
+  on: { control: fold, requeue: fold, message: fold, "*": { actions: "refuse" } },
   states: {
     queued: {
       on: { intent: fold, routed: fold, cancel: fold },

@@ -57,7 +57,7 @@ describe("the table of the run machine", () => {
     const refused = (stage: keyof typeof RUN_TABLE) =>
       JOURNAL_TYPES.filter((type) => !RUN_TABLE[stage].folds.has(type));
     expect(refused("working")).toEqual(["intent", "routed", "closed", "archived", "restored"]);
-    expect([...RUN_TABLE.settled.folds].sort()).toEqual(["closed", "control", "requeue"]);
+    expect([...RUN_TABLE.settled.folds].sort()).toEqual(["closed", "control", "message", "requeue"]);
   });
 
   test("run/R3: folds nothing after `closed`", () => {

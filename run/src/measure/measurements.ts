@@ -72,6 +72,7 @@ export function measurementsOf(record: StoredRecord, records: readonly StoredRec
     case "input":
     case "cancel":
     case "control":
+    case "message":
     case "requeue":
     case "due":
     case "archived":

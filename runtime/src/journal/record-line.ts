@@ -42,6 +42,8 @@ function said(record: StoredRecord): Record<string, unknown> {
       return { ref: record.body.ref, commit: record.body.commit };
     case "closed":
       return { status: record.body.status, ...coded(record.body.code) };
+    case "message":
+      return { by: record.body.by, to: record.body.task, attempt: record.body.attempt };
     case "control":
       return { control: record.body.kind, by: record.body.by };
     default:

@@ -2,6 +2,7 @@ import type { SandboxEvent, SandboxOutcome, SandboxRequest, SandboxSignal } from
 import { AntiphonError, HEADERS, MSGPACK, encode, isErrorCode, limits, subjects } from "@antiphon/contracts";
 import { createInbox, type Msg } from "@nats-io/nats-core";
 import type { JobAnswers } from "./job-answers.ts";
+import type { JobMessages } from "./job-messages.ts";
 import type { OutcomeTrust } from "./outcome-trust.ts";
 import type { Bus } from "../nats/bus.ts";
 import type { Clock } from "../process/clock.ts";
@@ -32,6 +33,8 @@ export interface SandboxRunOptions {
   onEvent?: (event: SandboxEvent) => void;
   /** Answers the questions of the job's commands. */
   answers?: JobAnswers;
+  /** What people tell the job's commands. */
+  messages?: JobMessages;
   /** How long to wait for a runner with a free slot before ANT_SANDBOX_BUSY. Default 10 minutes. */
   patienceMs?: number;
 }
@@ -43,6 +46,7 @@ export interface SandboxClient {
 interface Hears {
   readonly onEvent: SandboxRunOptions["onEvent"];
   readonly answers: JobAnswers | undefined;
+  readonly messages: JobMessages | undefined;
 }
 
 type Asked =
@@ -67,9 +71,9 @@ export interface SandboxClientOptions {
 export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxClient {
   const clock = options.clock ?? systemClock;
   return {
-    async run(request, { signal, stop, onEvent, answers, patienceMs = 600_000 }) {
+    async run(request, { signal, stop, onEvent, answers, messages, patienceMs = 600_000 }) {
       const signals = { signal, stop: stop ?? signal };
-      const hears = { onEvent, answers };
+      const hears = { onEvent, answers, messages };
       const askedAt = clock.now();
       let lastSeenAt = askedAt;
       for (let attempt = 0, forged = 0; ; attempt += 1) {
@@ -124,7 +128,7 @@ function ask(
   request: SandboxRequest,
   { requester, trust }: SandboxClientOptions,
   { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortSignal },
-  { onEvent, answers }: Hears,
+  { onEvent, answers, messages }: Hears,
 ): Promise<Asked> {
   return new Promise((resolve) => {
     const inbox = createInbox();
@@ -161,6 +165,7 @@ function ask(
       try {
         onEvent?.(event);
         if (event.kind === "question") answers?.heard(event.number, say);
+        if (event.kind === "told") messages?.told(event.number);
       } finally {
         // Also if the listener throws: the job has ended all the same.
         if (event.kind === "busy") finish({ kind: "busy", retryAfterMs: event.retryAfterMs });
@@ -180,8 +185,12 @@ function ask(
       if (performance.now() - heardAt > limits.sandboxSilenceMs) return finish({ kind: "lost" });
       if (cancelTimer !== null) say({ kind: "cancel" });
       else if (collectTimer !== null) say({ kind: "cancel", collect: true });
-      else say({ kind: "alive" });
+      else {
+        say({ kind: "alive" });
+        messages?.repeat();
+      }
     }, limits.sandboxBeatMs);
+    messages?.reach((message) => say({ kind: "message", message }));
     signal.addEventListener("abort", onAbort, { once: true });
     if (stop !== signal) stop.addEventListener("abort", onStop, { once: true });
     const { run, task, epoch } = request;

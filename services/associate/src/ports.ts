@@ -15,7 +15,8 @@ import type {
   SandboxRequest,
   TreeRef,
 } from "@antiphon/contracts";
-import type { Clock, JobAnswers, Logger } from "@antiphon/runtime";
+import type { Clock, JobAnswers, JobMessages, Logger } from "@antiphon/runtime";
+import type { Told } from "./attempt/mailbox.ts";
 import type { HeldJobs } from "./attempt/held-jobs.ts";
 import type { WorkStep } from "./attempt/attempt.ts";
 import type { BundleFile } from "./evidence/bundle.ts";
@@ -72,6 +73,7 @@ export interface Sandbox {
       stop: AbortSignal;
       patienceMs: number;
       answers: JobAnswers;
+      messages: JobMessages;
       onEvent(event: SandboxEvent): void;
     },
   ): Promise<SandboxOutcome>;
@@ -123,6 +125,8 @@ export interface AgentContext {
   readonly isApplied: boolean;
   /** The change that a skill judges; null: the task is no skill. */
   readonly judged: string | null;
+  /** What people have told attempts of the task so far. */
+  readonly told: readonly Told[];
   readonly trees: BaseTrees;
   readonly recordings: Recordings;
   readonly compiled: Pick<Compiled, "find">;

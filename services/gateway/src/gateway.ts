@@ -129,7 +129,7 @@ export function openGateway(
     facts,
     view: async (runId) => runView(await facts(runId)),
     runs: (limit, cursor) => list.page(limit, cursor),
-    say: sideEvents(backend, facts, approvalGuard(backend, guard)),
+    say: sideEvents(backend, records, approvalGuard(backend, guard)),
     control: runControl(backend, facts),
     record: (body) => storeRecording(backend, body),
   };

@@ -24,6 +24,7 @@ import type {
   TaskContract,
 } from "@antiphon/contracts";
 import type {
+  AppendIfUnmovedResult,
   AppendResult,
   ConsumerCounts,
   JournalAudit,
@@ -74,6 +75,8 @@ export interface Backend {
   intent(intentId: string): Promise<unknown>;
   /** `traceparent`: W3C trace context of a new run. */
   append(record: NewRecord, traceparent?: string): Promise<AppendResult>;
+  /** Appends only while the record at sequence `after` is the run's last one. */
+  appendIfUnmoved(record: NewRecord, after: number): Promise<AppendIfUnmovedResult>;
   read(runId: string): Promise<StoredRecord[]>;
   /** The next records of a run from a sequence on; of a long run some of them. Empty: there are none. */
   next(runId: string, fromSeq: number): Promise<readonly StoredRecord[]>;
@@ -102,6 +105,7 @@ export interface Backend {
   /** Minutes. `signal`: the caller has gone away. Throws ANT_ASSOCIATE_UNAVAILABLE if no Associate answers any more. */
   replay(request: AttemptReplayRequest, signal: AbortSignal): Promise<ReplayReport>;
   hintCancel(runId: string): void;
+  hintMessage(runId: string): void;
   onOutput(runId: string, hear: (output: LiveOutput) => void): () => void;
   manifest(key: string): Promise<EvidenceManifest | null>;
   taskContract(runId: string, taskId: string): Promise<TaskContract | null>;

@@ -3,7 +3,7 @@
  * providers/ implement it, and others can; testing/conformance.ts tests what must hold.
  */
 import type { Duplex } from "node:stream";
-import type { ProviderName } from "@antiphon/contracts";
+import type { ProviderName, SandboxMessage } from "@antiphon/contracts";
 import type { BoundedOutput } from "./conversation/output-bound.ts";
 import type { Baseline, Collected, CollectBounds } from "./workspace/collected.ts";
 import type { Layers, LayerStore } from "./layers/layer-store.ts";
@@ -89,6 +89,8 @@ export interface Command {
   readonly maxOutputBytes: number;
   /** The command may ask (`Sandbox.canAsk`): called with its question. Its time limit rests until `Sandbox.answer`. */
   readonly onQuestion?: (text: string) => void;
+  /** A message of its inbox was read. */
+  readonly onHeard?: (heard: Heard) => void;
   /**
    * Called with output as it comes. While a promise that it returned is pending, no more is read and the command waits.
    */
@@ -153,6 +155,12 @@ export interface Survey {
   readonly cleared: boolean;
 }
 
+/** A message that a command read, and at which look at the inbox. */
+export interface Heard {
+  readonly number: number;
+  readonly look: number;
+}
+
 /** One container with one attempt in it. */
 export interface Sandbox {
   readonly id: string;
@@ -167,6 +175,8 @@ export interface Sandbox {
   readonly canAsk?: boolean;
   /** Answers the question of the command that runs. */
   answer?(text: string): void;
+  /** Puts a message into the inbox of its commands. False: it cannot be put there now. */
+  tell?(message: SandboxMessage): boolean;
   /** One command at a time. Rejects with SandboxDied when the sandbox ended instead. */
   run(command: Command): Promise<CommandExit>;
   /** Unpacks an uncompressed tar into /workspace. */

@@ -18,8 +18,8 @@ type Mode = "unborn" | "queued" | "working" | "failing" | "canceling" | "over";
 type Integration = { phase: "none" | "open" | "accepted" | "over"; epoch: number; commit: string | null };
 
 const MAX_INTEGRATIONS = 3;
-/** Records that people and timers write at any time; they wake a Director or pause new work, and change no task. */
-const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue"]);
+/** Records that people and timers write at any time; they wake a Director, pause new work or tell an attempt something, and change no task. */
+const FREE: ReadonlySet<StoredRecord["type"]> = new Set(["control", "requeue", "message"]);
 /** Records about where a run is stored; legal once it is over. */
 const STORAGE: ReadonlySet<StoredRecord["type"]> = new Set(STORAGE_TYPES);
 /** Phases in which a task is being worked on or landed. */

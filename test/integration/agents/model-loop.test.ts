@@ -329,6 +329,32 @@ test("a model that calls nothing is asked once to finish; then its words are the
   expect(resultOf(ended)).toMatchObject({ outcome: "done", summary: "Fixed the sign." });
 });
 
+test("takes what a person says between two steps and before it ends as messages of the user, each once", async () => {
+  const bin = join(place, "bin-inbox");
+  mkdirSync(bin, { recursive: true });
+  // One message is there from the second look on, and one comes when the model has said that it is done.
+  const said = ["", "use plus", "", "and a note", ""];
+  said.forEach((text, i) => writeFileSync(join(bin, `${i + 1}.txt`), text));
+  writeFileSync(
+    join(bin, "antiphon-inbox"),
+    `#!/bin/sh\ncd ${bin}\nn=$(cat looks 2>/dev/null || echo 0); n=$((n + 1)); echo $n > looks\n[ -s $n.txt ] || exit 1\ncat $n.txt\n`,
+    { mode: 0o755 },
+  );
+  const ended = await play([EDIT, DONE, DONE], { env: { PATH: `${bin}:${process.env["PATH"]}` } });
+  expect(ended.code).toBe(0);
+  const turns = ended.heard.map((call) => JSON.stringify(call["messages"]));
+  expect(turns.map((turn) => [turn.includes("says: use plus"), turn.includes("says: and a note")])).toEqual([
+    [false, false],
+    [true, false],
+    [true, true],
+  ]);
+  expect(turns.at(-1)?.split("use plus")).toHaveLength(2);
+  expect(ended.events.filter(({ event }) => event === "message")).toEqual([
+    { event: "message", text: "use plus" },
+    { event: "message", text: "and a note" },
+  ]);
+});
+
 test("a question for a person is left where the attempt looks for it", async () => {
   const ask = { outcome: "question", summary: "Two ways", question: "Which?", choices: ["left", "right"] };
   const ended = await play([{ calls: [["finish", ask]] }]);

@@ -52,6 +52,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   findings: { words: ["findings", RUN], document: true },
   events: { words: ["events", RUN, "--logs"] },
   wait: { words: ["wait", RUN] },
+  attach: { words: ["attach", RUN] },
   logs: { words: ["logs", RUN] },
   diff: { words: ["diff", RUN], document: true },
   answer: { words: ["answer", RUN, "yes"], silent: "it says the id, which has a form" },

@@ -34,6 +34,8 @@ function wordsOf(record: RunRecord): string {
       return `${record.body.choice} by ${record.body.by}`;
     case "input":
       return `answered by ${record.body.by}`;
+    case "message":
+      return `${record.body.by} told attempt ${record.body.attempt} of ${record.body.task}: ${record.body.text}`;
     case "cancel":
       return `cancel requested by ${record.body.by}`;
     case "control":

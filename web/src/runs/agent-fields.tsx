@@ -36,6 +36,7 @@ export function AgentFields({ fields, packs, set }: AgentFieldsProps): ReactElem
       {pack === undefined ? (
         <label className="wide">
           {fields.agent === "command" ? "Program and arguments" : "Commands, one a line"}
+          {fields.about === "brief" && ". Empty: the brief lists everything that was read"}
           <textarea rows={2} value={fields.does} onChange={(event) => set({ does: event.target.value })} />
         </label>
       ) : (

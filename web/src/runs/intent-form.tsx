@@ -3,7 +3,9 @@ import { get, post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
 import { usePolled } from "../screen/polled.ts";
 import { AgentFields, packOf } from "./agent-fields.tsx";
-import { intentOf, NO_FIELDS, type IntentFields } from "./intent.ts";
+import { BriefFields } from "./brief-fields.tsx";
+import { intentOf, isComplete, NO_FIELDS, type IntentFields } from "./intent.ts";
+import { RepositoryFields } from "./repository-fields.tsx";
 
 interface IntentFormProps {
   readonly onStarted: () => void;
@@ -41,50 +43,34 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
           <textarea
             rows={2}
             value={fields.goal}
-            placeholder="Fix the failing date parser"
+            placeholder={fields.about === "brief" ? "daily brief" : "Fix the failing date parser"}
             onChange={(event) => set({ goal: event.target.value })}
           />
         </label>
-        <label className="wide">
-          Repository, as a path on the gateway's machine
-          <input
-            value={repo}
-            placeholder="/srv/repos/app"
-            onChange={(event) => set({ repo: event.target.value })}
-          />
+        <label>
+          What it is about
+          <select
+            value={fields.about}
+            onChange={(event) => set({ about: event.target.value === "brief" ? "brief" : "repository" })}
+          >
+            <option value="repository">a repository</option>
+            <option value="brief">a brief of work items and pull requests</option>
+          </select>
         </label>
+        {fields.about === "repository" && (
+          <label className="wide">
+            Repository, as a path on the gateway's machine
+            <input
+              value={repo}
+              placeholder="/srv/repos/app"
+              onChange={(event) => set({ repo: event.target.value })}
+            />
+          </label>
+        )}
+        {fields.about === "brief" && <BriefFields fields={fields} set={set} />}
         <AgentFields fields={fields} packs={packs} set={set} />
-        <label className="wide">
-          Checks, one a line. Empty: the repository's own
-          <textarea
-            rows={2}
-            value={fields.checks}
-            onChange={(event) => set({ checks: event.target.value })}
-          />
-        </label>
-        <label>
-          Also move this branch
-          <input
-            value={fields.landOn}
-            placeholder="main"
-            onChange={(event) => set({ landOn: event.target.value })}
-          />
-        </label>
-        <label>
-          Approvals before it lands
-          <input
-            type="number"
-            min={0}
-            max={16}
-            value={fields.approvals}
-            onChange={(event) => set({ approvals: Number(event.target.value) })}
-          />
-        </label>
-        <Action
-          kind="primary"
-          perform={start}
-          disabled={fields.goal.trim() === "" || (pack === undefined && fields.does.trim() === "")}
-        >
+        {fields.about === "repository" && <RepositoryFields fields={fields} set={set} />}
+        <Action kind="primary" perform={start} disabled={!isComplete(fields, pack !== undefined)}>
           Start the run
         </Action>
       </form>

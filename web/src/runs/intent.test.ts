@@ -1,7 +1,7 @@
 import { packAgent } from "@antiphon/contracts/runs/pack-agent";
 import { validate } from "@antiphon/contracts/validation/validate";
 import { expect, it } from "vitest";
-import { intentOf, NO_FIELDS } from "./intent.ts";
+import { intentOf, isComplete, NO_FIELDS } from "./intent.ts";
 
 const fields = { ...NO_FIELDS, goal: " Fix it ", repo: "/srv/app", does: "make fix" };
 
@@ -42,4 +42,36 @@ it("takes an agent pack as the gateway fills it in, with a budget and the way to
   });
   for (const modelUsd of ["", "0", "-1", "much"])
     expect(intentOf({ ...chosen, modelUsd }, pack).constraints, modelUsd).toEqual({});
+});
+
+it("makes the brief of the seed of a goal alone, and of every field", () => {
+  const brief = { ...NO_FIELDS, goal: "daily brief", about: "brief" as const, repo: "/srv/app" };
+  expect(intentOf({ ...brief, topics: "infra" })).toEqual({
+    goal: "daily brief",
+    inputs: { topics: ["infra"] },
+    constraints: {},
+  });
+  const all = intentOf({
+    ...{ ...brief, connector: "work-items", topics: " infra, ,security", projects: "/srv/a\n\n/srv/b\n" },
+    ...{ agent: "scripted", does: "true" },
+    ...{ checks: "npm test", landOn: "main", approvals: 2 }, // Fields that only a repository has.
+  });
+  expect(validate("Intent", all).ok).toBe(true);
+  expect(all).toEqual({
+    goal: "daily brief",
+    connectors: ["work-items"],
+    inputs: {
+      projects: ["/srv/a", "/srv/b"],
+      topics: ["infra", "security"],
+      agent: { kind: "scripted", commands: ["true"] },
+    },
+    constraints: {},
+  });
+});
+
+it("is complete with a goal for a brief, and with an agent too for a repository", () => {
+  expect(isComplete({ ...fields, does: " " }, false)).toBe(false);
+  expect(isComplete({ ...fields, does: "" }, true)).toBe(true);
+  expect(isComplete({ ...fields, goal: " " }, true)).toBe(false);
+  expect(isComplete({ ...fields, about: "brief", does: "" }, false)).toBe(true);
 });

@@ -3,7 +3,15 @@ import type { Intent } from "@antiphon/contracts";
 
 export interface IntentFields {
   readonly goal: string;
+  /** A change of a repository, or a brief of what the deployment's connectors answer. */
+  readonly about: "repository" | "brief";
   readonly repo: string;
+  /** Of a brief; empty: all that the deployment has. */
+  readonly connector: string;
+  /** Of a brief: repositories, one a line. Empty: those of the deployment. */
+  readonly projects: string;
+  /** Of a brief: words, with commas between them. Empty: everything. */
+  readonly topics: string;
   /** `command`, `scripted`, or the name of an agent pack. */
   readonly agent: string;
   /** For `command`: a program with its arguments, in the words of a shell. For `scripted`: one command a line. Packs: unused. */
@@ -18,7 +26,11 @@ export interface IntentFields {
 
 export const NO_FIELDS: IntentFields = {
   goal: "",
+  about: "repository",
   repo: "",
+  connector: "",
+  projects: "",
+  topics: "",
   agent: "command",
   does: "",
   modelUsd: "1",
@@ -34,6 +46,7 @@ export const isPack = (agent: string): boolean => !(PLAIN_AGENTS as readonly str
 
 /** `pack`: the agent as the gateway fills it in, if one is chosen. */
 export function intentOf(fields: IntentFields, pack: object | null = null): Intent {
+  if (fields.about === "brief") return briefOf(fields, pack);
   const { goal, repo, landOn, approvals, checks } = fields;
   const commands = linesOf(checks);
   return {
@@ -49,6 +62,25 @@ export function intentOf(fields: IntentFields, pack: object | null = null): Inte
       ...(pack === null ? {} : paidModel(fields.modelUsd)),
     },
   };
+}
+
+/** Without an agent a brief lists everything that was read. */
+function briefOf(fields: IntentFields, pack: object | null): Intent {
+  const { goal, connector, projects, topics, does, modelUsd } = fields;
+  const [places, words] = [linesOf(projects), linesOf(topics.replaceAll(",", "\n"))];
+  const inputs: Intent["inputs"] = {
+    ...(places.length === 0 ? {} : { projects: places }),
+    ...(words.length === 0 ? {} : { topics: words }),
+    ...(pack === null && does.trim() === "" ? {} : { agent: agentOf(fields, pack) }),
+  };
+  const connectors = connector === "" ? {} : { connectors: [connector] };
+  const constraints = pack === null ? {} : { ...paidModel(modelUsd) };
+  return { goal: goal.trim(), ...connectors, inputs, constraints };
+}
+
+/** Whether everything that a run needs is there. `pack`: an agent pack is chosen. */
+export function isComplete({ goal, about, does }: IntentFields, pack: boolean): boolean {
+  return goal.trim() !== "" && (about === "brief" || pack || does.trim() !== "");
 }
 
 function agentOf({ agent, does }: IntentFields, pack: object | null): object {

@@ -1,4 +1,5 @@
 import { useMemo, useState, type ReactElement } from "react";
+import { isMaterial } from "@antiphon/contracts/runs/connectors";
 import { Action } from "../screen/action.tsx";
 import { Notice } from "../screen/notice.tsx";
 import { IntentForm } from "./intent-form.tsx";
@@ -6,6 +7,8 @@ import { RunTable } from "./run-table.tsx";
 import { useRuns } from "./use-runs.ts";
 
 const STATUSES = ["all", "waiting_input", "running", "queued", "succeeded", "failed", "canceled"] as const;
+
+const hasRepository = ({ repo }: { repo: string }): boolean => !isMaterial({ path: repo });
 
 /** The runs, the newest first, with a filter by status and by words of the goal, the repository or the id. */
 export function RunsPage(): ReactElement {
@@ -23,7 +26,7 @@ export function RunsPage(): ReactElement {
   const waiting = (runs ?? []).filter((run) => run.status === "waiting_input").length;
   return (
     <>
-      <IntentForm onStarted={again} lastRepo={runs?.[0]?.repo ?? ""} />
+      <IntentForm onStarted={again} lastRepo={runs?.find(hasRepository)?.repo ?? ""} />
       <section aria-label="Runs">
         <div className="filters">
           <h2>Runs</h2>

@@ -16,12 +16,14 @@ interface Diffs {
   readonly isApplied?: boolean;
   /** The change that a skill judges. Default: none. */
   readonly judged?: string | null;
+  /** What people have told attempts of the task. Default: nothing. */
+  readonly told?: readonly { readonly by: string; readonly text: string }[];
 }
 
 export function promptOf(
   dispatch: DispatchBody,
   epoch: number,
-  { previousDiff, isApplied = false, judged = null }: Diffs,
+  { previousDiff, isApplied = false, judged = null, told: messages = [] }: Diffs,
 ): string {
   const { task, feedback, answers, scope } = dispatch;
   const checks = checksOf(dispatch);
@@ -36,6 +38,7 @@ export function promptOf(
     ...list("Change only these paths:", scope),
     dispatch.gate === undefined ? RULES : JUDGE_RULES, // before what may be long, because the end is cut
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
+    ...messages.map(({ by, text }) => `While the task was worked on, ${by} said: ${text}`),
     ...told.map((one) => earlier(one, epoch, isApplied)),
     ...changed(previousDiff, isApplied),
     ...toJudge(judged),

@@ -2,7 +2,8 @@
  * The scripted agent applies a given Patch.v0, then runs given shell commands; either may be absent. It uses no model, so
  * the same dispatch is done the same way every time.
  *
- * A command that names antiphon-ask has it on its PATH and can wait for a person's answer.
+ * A command that names antiphon-ask or antiphon-inbox has both on its PATH: it can wait for a person's answer, and reads what a
+ * person says meanwhile.
  *
  * With `ask` it stops with a question until the dispatch carries answers. With `claim: "ok"` it reports success without
  * running a check; tests use this to prove that the clean room does not rely on the report.
@@ -24,7 +25,7 @@ export function scriptedAgent(spec: AgentOf<"scripted">): Agent {
         change,
         steps: commands.map((command) => ({ command, argv: ["sh", "-c", command] })),
         selfVerify: spec.claim !== "ok",
-        mayAsk: commands.some((command) => command.includes("antiphon-ask")), // Others need not wait for its place.
+        mayAsk: commands.some((command) => /antiphon-(ask|inbox)/.test(command)), // Others need not wait for their place.
         transcript: null,
         note: noteOf(spec.patch?.files.length ?? 0, commands.length),
       };

@@ -26,6 +26,8 @@ export interface Brief {
   readonly previous_diff?: string;
   /** The files have that change already; absent: they are the original ones. */
   readonly continues?: true;
+  /** What people have told attempts of the task, oldest first; absent: nothing. */
+  readonly messages?: readonly { by: string; text: string }[];
   /** The change to judge, which the files have; absent: none, or too long. */
   readonly change?: string;
 }
@@ -37,6 +39,8 @@ export interface BriefBounds {
   readonly isApplied?: boolean;
   /** The change that a skill judges. Default: none. */
   readonly judged?: string | null;
+  /** Default: none. */
+  readonly told?: readonly { by: string; text: string }[];
 }
 
 /** Of the output of a check, first if all fits, then if it does not. */
@@ -64,7 +68,7 @@ function feedbackOf(dispatch: DispatchBody, tailChars: number): BriefFeedback[] 
 export function briefJson(
   dispatch: DispatchBody,
   epoch: number,
-  { maxChars, previousDiff, isApplied = false, judged = null }: BriefBounds,
+  { maxChars, previousDiff, isApplied = false, judged = null, told = [] }: BriefBounds,
 ): string {
   const render = (
     feedback: readonly BriefFeedback[],
@@ -80,6 +84,7 @@ export function briefJson(
       ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
       ...(diff === null ? {} : { previous_diff: diff }),
       ...(isApplied ? { continues: true } : {}),
+      ...(told.length === 0 ? {} : { messages: told.map(({ by, text }) => ({ by, text })) }),
       ...(change === null ? {} : { change }),
     };
     return JSON.stringify(brief);

@@ -5,8 +5,9 @@
  * Lifecycle: running -> asking -> running ... -> over. While it is `asking`, nobody but its holder (held-jobs.ts) can stop it.
  */
 import type { SandboxOutcome } from "@antiphon/contracts";
-import { JobAnswers, onAbort } from "@antiphon/runtime";
-import type { Work } from "../evidence/proposal.ts";
+import { JobAnswers, JobMessages, onAbort } from "@antiphon/runtime";
+import type { Told } from "./mailbox.ts";
+import type { Ran, Work } from "../evidence/proposal.ts";
 import type { JobPlan } from "./attempt.ts";
 import type { Stops } from "./work.ts";
 
@@ -19,6 +20,7 @@ export type JobEnd = SandboxOutcome | "over-budget";
 
 export interface JobCalls {
   readonly answers: JobAnswers;
+  readonly messages: JobMessages;
   readonly onQuestion: (asked: Asked) => void;
 }
 
@@ -27,6 +29,10 @@ export interface JobFacts {
   readonly plan: JobPlan;
   readonly work: Work;
   readonly budgetMs: number;
+  /** Messages of people that its brief holds. */
+  readonly briefed: readonly Told[];
+  /** Messages that its inbox holds from the beginning. */
+  readonly first: readonly Told[];
 }
 
 export class RunningJob {
@@ -36,6 +42,9 @@ export class RunningJob {
   readonly #stop = new AbortController();
   readonly #giveUp = new AbortController();
   readonly #answers = new JobAnswers();
+  readonly #messages = new JobMessages();
+  /** In its inbox, in the order of their numbers there. */
+  readonly #inbox: Told[];
   #question: Asked | null = null;
   #answered = 0;
   #isOver = false;
@@ -43,8 +52,10 @@ export class RunningJob {
 
   constructor(facts: JobFacts, start: (stops: Stops, calls: JobCalls) => Promise<JobEnd>) {
     this.facts = facts;
+    this.#inbox = [...facts.first];
     const stops = { stop: this.#stop.signal, giveUp: this.#giveUp.signal };
-    this.ended = start(stops, { answers: this.#answers, onQuestion: (asked) => this.#ask(asked) }).finally(
+    const calls = { answers: this.#answers, messages: this.#messages };
+    this.ended = start(stops, { ...calls, onQuestion: (asked) => this.#ask(asked) }).finally(
       () => (this.#isOver = true),
     );
     this.ended.catch(() => undefined); // `next` rejects with it; a held job may have no reader any more
@@ -84,6 +95,22 @@ export class RunningJob {
     this.#question = null;
     this.#answered = question.number;
     this.#answers.give({ kind: "answer", number: question.number, text, epoch });
+  }
+
+  /** Each message counts once, however often it is told. */
+  tell(told: Told): void {
+    if ([...this.facts.briefed, ...this.#inbox].some(({ n }) => n === told.n)) return;
+    this.#inbox.push(told);
+    this.#messages.give(told.text);
+  }
+
+  /** The messages that the agent was given: by its brief, or because it read its inbox. */
+  heardIn({ heard = [] }: SandboxOutcome): NonNullable<Ran["heard"]> {
+    const read = heard.flatMap(({ number, look }) => {
+      const told = this.#inbox[number - 1];
+      return told === undefined ? [] : [{ message: told.n, look }];
+    });
+    return [...this.facts.briefed.map(({ n }) => ({ message: n, look: 0 })), ...read];
   }
 
   /** Ends it at once; nobody waits for its outcome. */

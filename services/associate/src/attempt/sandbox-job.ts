@@ -10,7 +10,6 @@
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
-import type { JobAnswers } from "@antiphon/runtime";
 import type { JobPlan } from "./attempt.ts";
 import { endingOf } from "./ending.ts";
 import { isOwnFault, retryDelayMs } from "./fault.ts";
@@ -66,6 +65,7 @@ export async function jobOf(
     ...egressOf(order),
     ...limitsOf(order),
     ...(order.dispatch.services === undefined ? {} : { services: order.dispatch.services }),
+    ...inboxOf(order),
     collect: plan.collectAfter !== null,
     ...(plan.collectAfter === null ? {} : { collectAfter: plan.collectAfter }),
   };
@@ -85,6 +85,14 @@ function egressOf({ dispatch, replay, recorded = [] }: AttemptOrder): Pick<Job, 
       ...(recorded.length === 0 ? {} : { replay: { calls: [...recorded], then: "live" as const } }),
     },
   };
+}
+
+/** A replay gives each message at the look that read it then. */
+function inboxOf({ replay }: AttemptOrder): Pick<Job, "messages"> {
+  const { read = [] } = replay ?? {};
+  return read.length === 0
+    ? {}
+    : { messages: read.map(({ text, look }, i) => ({ number: i + 1, text, look })) };
 }
 
 function limitsOf({ dispatch }: AttemptOrder): Pick<Job, "limits"> {
@@ -119,7 +127,7 @@ export async function runJob(
   };
   for (let attempt = 0; ; attempt += 1) {
     const askedAt = clock.now();
-    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stops, calls.answers);
+    const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stops, calls);
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
     if (answer.data["mayLive"] === true) throw answer; // associate/A3
@@ -151,7 +159,7 @@ async function runOnce(
   leftMs: number,
   onProgress: (event: SandboxEvent) => void,
   { stop, giveUp }: Stops,
-  answers: JobAnswers,
+  { answers, messages }: Pick<JobCalls, "answers" | "messages">,
 ): Promise<JobEnd | AntiphonError> {
   const budget = new AbortController();
   const mayAsk = job.steps.some(({ asks }) => asks === true);
@@ -172,7 +180,14 @@ async function runOnce(
   const signal = AbortSignal.any([giveUp, budget.signal]);
   try {
     const patienceMs = Math.min(ports.patienceMs, QUEUE_MS);
-    const outcome = await ports.sandbox.run(request, { signal, stop, patienceMs, answers, onEvent });
+    const outcome = await ports.sandbox.run(request, {
+      signal,
+      stop,
+      patienceMs,
+      answers,
+      messages,
+      onEvent,
+    });
     return stop.aborted && outcome.outcome === "canceled" ? outcome : faultIn(outcome);
   } catch (thrown) {
     if (budget.signal.aborted && !stop.aborted) return "over-budget";

@@ -17,6 +17,7 @@ import { briefJson } from "./brief.ts";
 import { briefRoom, budgetMsOf, planJob, TOOLS_STEP, type JobPlan } from "./attempt.ts";
 import { unstartable } from "./check-programs.ts";
 import { merged, withoutJunk } from "./change.ts";
+import type { Mailbox, Told } from "./mailbox.ts";
 import { withObjects, withTreesAgain } from "./export-again.ts";
 import { endingOf, overBudget } from "./ending.ts";
 import { isOwnFault } from "./fault.ts";
@@ -39,7 +40,15 @@ export interface AttemptOrder {
   readonly dispatch: DispatchBody;
   readonly associate: string;
   /** Carried out once more: the job has a name of its own, and a record answers its model calls. */
-  readonly replay?: { readonly id: string; readonly calls: readonly BlobRef[] };
+  readonly replay?: {
+    readonly id: string;
+    readonly calls: readonly BlobRef[];
+    /** Messages that it had in its brief, and those that it read later, with the look that read each. */
+    readonly briefed: readonly Told[];
+    readonly read: readonly (Told & { readonly look: number })[];
+  };
+  /** Absent: nobody can tell it anything. */
+  readonly mailbox?: Mailbox;
   /** The record answers these model calls, and the model those after them. Absent: none. */
   readonly recorded?: readonly BlobRef[];
 }
@@ -112,21 +121,27 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const before = dispatch.continue_change === true ? await continued(dispatch, previousDiff, ports) : null;
     const isApplied = before !== null;
     const judged = await judgedIn(dispatch, ports);
+    const briefed = order.replay?.briefed ?? order.mailbox?.forBrief() ?? [];
     const diffs = { previousDiff, isApplied, judged };
     const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
-    const context = { dispatch: told, epoch, ...diffs, ...stores };
+    const context = { dispatch: told, epoch, ...diffs, told: briefed, ...stores };
     const prepared = await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
     const brief = briefJson(told, epoch, {
       maxChars: briefRoom(prepared.steps.length),
-      previousDiff,
-      isApplied,
-      judged,
+      ...diffs,
+      told: briefed,
     });
     const change = merged(before ?? NO_CHANGE, prepared.change);
     const recorded = await recordedBefore(order, ports);
-    return await inSandbox({ ...order, brief, recorded }, ports, { ...prepared, change }, deadlineMs, stops);
+    return await inSandbox(
+      { ...order, brief, briefed, recorded },
+      ports,
+      { ...prepared, change },
+      deadlineMs,
+      stops,
+    );
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5
@@ -196,7 +211,7 @@ async function continued(
 }
 
 async function inSandbox(
-  order: AttemptOrder & { readonly brief: string },
+  order: AttemptOrder & { readonly brief: string; readonly briefed: readonly Told[] },
   ports: AttemptPorts,
   work: Work,
   deadlineMs: number,
@@ -223,13 +238,14 @@ async function inSandbox(
   const shortened = historyNote(dispatch);
   if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
+  const messages = { briefed: order.briefed, first: order.replay?.read ?? [] };
   let until = deadlineMs;
   const exportAgain: ExportAgain = async (attempt, signal) => {
     const askedAt = ports.clock.now();
     await ports.exportAgain(attempt, signal);
     until += ports.clock.now() - askedAt; // waiting is free
   };
-  const running = new RunningJob({ plan, work, budgetMs }, (own, calls) =>
+  const running = new RunningJob({ plan, work, budgetMs, ...messages }, (own, calls) =>
     withObjects(order, { ...ports, exportAgain }, own.stop, () =>
       runJob(job, plan, ports, until, own, calls),
     ),
@@ -237,8 +253,24 @@ async function inSandbox(
   return followed(running, order, ports, stops);
 }
 
-/** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
+/** While the job runs, it is given what people tell the attempt. */
 async function followed(
+  running: RunningJob,
+  order: AttemptOrder,
+  ports: AttemptPorts,
+  stops: Stops,
+): Promise<Ran> {
+  const stop = order.mailbox?.each((told) => running.tell(told));
+  try {
+    const ran = await ended(running, order, ports, stops);
+    return ran.outcome === null ? ran : { ...ran, heard: running.heardIn(ran.outcome) };
+  } finally {
+    stop?.();
+  }
+}
+
+/** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
+async function ended(
   running: RunningJob,
   { runId, epoch, dispatch }: AttemptOrder,
   ports: AttemptPorts,

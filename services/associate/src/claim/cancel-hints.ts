@@ -1,5 +1,5 @@
 /**
- * Hears the hints that a run was canceled, for all attempts of this process through one subscription. A hint only makes an
+ * Hears the hints that a run was canceled or told something, for all attempts of this process through one subscription. A hint only makes an
  * attempt read the journal sooner; losing one costs a heartbeat's time.
  */
 import { subjects, type ControlHint } from "@antiphon/contracts";
@@ -10,7 +10,7 @@ export class CancelHints {
 
   constructor(bus: Bus) {
     listen<ControlHint>(bus, subjects.controlAll, (hint, subject) => {
-      if (hint.kind !== "cancel") return;
+      if (hint.kind !== "cancel" && hint.kind !== "message") return;
       const hearing = this.#listeners.get(subject) ?? [];
       for (const hear of [...hearing]) hear();
     });

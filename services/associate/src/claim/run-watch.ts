@@ -10,7 +10,7 @@
  *   associate/A4 Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an
  *     attempt stops when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP.
  */
-import { limits } from "@antiphon/contracts";
+import { limits, type StoredRecord } from "@antiphon/contracts";
 import { onAbort, SharedInterval } from "@antiphon/runtime";
 import type { Journal, Logger } from "@antiphon/runtime";
 import type { CancelHints } from "./cancel-hints.ts";
@@ -52,6 +52,7 @@ export function watchRun(
   attempt: { runId: string; taskId: string; epoch: number },
   shutdown: AbortSignal,
   log: Logger,
+  onMessages: ((records: readonly StoredRecord[]) => void) | null = null,
 ): RunWatch {
   const { runId, taskId, epoch } = attempt;
   const abort = new AbortController();
@@ -91,12 +92,13 @@ export function watchRun(
     askedAtMs = performance.now();
     try {
       const sentAtMs = askedAtMs;
-      const [over, result] = await Promise.all([
-        isOver(journal, runId),
+      const [said, result] = await Promise.all([
+        journal.read(runId, onMessages === null ? ["cancel", "closed"] : ["cancel", "closed", "message"]),
         journal.find("result", runId, taskId, epoch),
       ]);
       fence = proven(fence, sentAtMs); // associate/A4
-      if (over) stop("canceled");
+      if (said.some(({ type }) => type !== "message")) stop("canceled");
+      else onMessages?.(said);
       // associate/A4: another process recorded the result, for example because the claim expired.
       if (result !== null) stop("fenced");
     } catch (error) {

@@ -10,7 +10,7 @@
  *   associate/A2 Because the journal accepts one result per attempt, and a dispatch is acknowledged only when that result
  *     is recorded or the run is over, an attempt ends exactly once and is not lost when its Associate dies.
  */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, hears } from "@antiphon/contracts";
 import type {
   Cause,
   ClaimBody,
@@ -22,6 +22,7 @@ import type {
 import { onAbort } from "@antiphon/runtime";
 import type { AppendResult, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
 import type { AttemptEnd } from "../attempt/attempt-end.ts";
+import { Mailbox } from "../attempt/mailbox.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
 import type { ClaimNotes } from "./claim-notes.ts";
@@ -108,14 +109,25 @@ function holderOf(record: StoredRecord): string {
 async function worked(job: Settling): Promise<AttemptEnd> {
   const { attempt, delivery, journal, identity, ports, lookout, log } = job;
   const { runId, epoch, dispatch } = attempt;
-  const watch = watchRun(lookout, journal, attempt, delivery.signal, log);
+  const mailbox = await mailboxOf(job);
+  const take = mailbox === null ? null : (records: readonly StoredRecord[]) => mailbox.take(records);
+  const watch = watchRun(lookout, journal, attempt, delivery.signal, log, take);
   try {
-    const order = { runId, epoch, dispatch, associate: identity.associate };
+    const order = { runId, epoch, dispatch, associate: identity.associate, ...(mailbox && { mailbox }) };
     const stops = { stop: watch.signal, giveUp: watch.giveUp };
     return await Promise.race([carryOut(order, ports, stops), watch.left]);
   } finally {
     watch.release();
   }
+}
+
+/** Null: nobody can have told the task anything, and nobody can tell this attempt. */
+async function mailboxOf({ attempt, journal }: Settling): Promise<Mailbox | null> {
+  const { runId, taskId, epoch, dispatch } = attempt;
+  if (epoch === 1 && !hears(dispatch.agent, dispatch.task.commands)) return null;
+  const mailbox = new Mailbox(taskId);
+  mailbox.take(await journal.read(runId, ["message"]));
+  return mailbox;
 }
 
 /** Records the result of an attempt, or hands the dispatch back when the result cannot be stored. */

@@ -39,6 +39,8 @@ export interface Ran {
   readonly work: Work | null;
   /** The transcript, if the agent left one as a file. Default: null. */
   readonly account?: ChangedFile | null;
+  /** The messages of people that the agent was given. Default: none. */
+  readonly heard?: NonNullable<ReportedResult["heard"]>;
 }
 
 /** What an attempt proposes, before anything of it is stored. */
@@ -92,7 +94,9 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     files,
   });
   const evidence = await ports.evidence.publish(manifest); // associate/A6
-  if (session !== null && ran.work?.compiles !== undefined && report.decision === "propose")
+  // What people told a live attempt is no part of its request.
+  const isOwnWork = report.decision === "propose" && order.mailbox === undefined;
+  if (session !== null && ran.work?.compiles !== undefined && isOwnWork)
     await ports.compiled.keep(ran.work.compiles.key, session);
   ports.progress(manifest.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");
   return {
@@ -103,6 +107,7 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     evidence,
     patch: files.find((file) => file.path === DIFF_FILE)?.blob ?? null,
     ...deliveredIn(files, artifacts),
+    ...(ran.heard === undefined || ran.heard.length === 0 ? {} : { heard: [...ran.heard] }),
   };
 }
 

@@ -2,6 +2,7 @@
 import { ALL_CALLS, AntiphonError } from "@antiphon/contracts";
 import type { BlobRef, DispatchBody, EvidenceFile, EvidenceManifest, ForkPoint } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
+import type { Told } from "../attempt/mailbox.ts";
 import { DIFF_FILE } from "../evidence/bundle.ts";
 import type { EvidenceStore } from "../ports.ts";
 import type { Recorded } from "./comparison.ts";
@@ -10,6 +11,8 @@ export interface RecordedAttempt extends Recorded {
   readonly dispatch: DispatchBody;
   /** Recordings of its model calls, oldest first. */
   readonly calls: readonly BlobRef[];
+  /** The messages of people that it was given, with the look that read each; 0: its brief had it. */
+  readonly heard: readonly (Told & { readonly look: number })[];
 }
 
 /**
@@ -61,7 +64,9 @@ export async function recordedAttempt(
   if (made > calls.length)
     throw unrecorded(name, `made ${made} model calls, of which ${calls.length} are recorded`);
   const diff = fileOf(bundle, DIFF_FILE);
+  const { heard = [] } = result.body;
   return {
+    heard: await Promise.all(heard.map((one) => messageHeard(name, one, journal))),
     dispatch: dispatch.body,
     calls,
     diff: diff === undefined ? null : await evidence.text(diff),
@@ -73,6 +78,16 @@ export async function recordedAttempt(
     commands: result.body.result.commands_run,
     network: await networkOf(bundle, evidence),
   };
+}
+
+async function messageHeard(
+  name: AttemptName,
+  { message: n, look }: { readonly message: number; readonly look: number },
+  journal: Pick<Journal, "find">,
+): Promise<Told & { readonly look: number }> {
+  const record = await journal.find("message", name.run, null, n);
+  if (record?.type !== "message") throw unrecorded(name, `heard message ${n}, which is not on record`);
+  return { n, by: record.body.by, text: record.body.text, look };
 }
 
 function fileOf({ files }: EvidenceManifest, path: string): EvidenceFile | undefined {

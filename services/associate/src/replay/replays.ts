@@ -56,8 +56,10 @@ export class Replays {
     const { journal, ports: given, associate } = this.#parts;
     const { replayId, run, task, epoch } = request;
     const then = await recordedAttempt({ run, task, epoch }, journal, given.evidence);
-    const { dispatch, calls } = then;
-    const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls } };
+    const { dispatch, calls, heard } = then;
+    const briefed = heard.filter(({ look }) => look === 0);
+    const read = heard.filter(({ look }) => look > 0);
+    const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls, briefed, read } };
     const ports = withTreesAgain(order, given, signal);
     const ran = await attempted(order, ports, { stop: signal, giveUp: signal });
     if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the replay was ended early");

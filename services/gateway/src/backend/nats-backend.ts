@@ -77,6 +77,8 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
       const signal = AbortSignal.timeout(DEADLINE_MS);
       return journal.append(record, traceparent === undefined ? { signal } : { signal, traceparent });
     },
+    appendIfUnmoved: (record, after) =>
+      journal.appendIfUnmoved(record, after, { signal: AbortSignal.timeout(DEADLINE_MS) }),
     read: (runId) => joined(journal.parts(runId), soon),
     next: (runId, fromSeq) => soon(journal.next(runId, fromSeq)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
@@ -110,6 +112,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
     deed: (request, signal) => askForDeed(bus, request, signal),
     replay: (request, signal) => askForReplay(bus, request, signal),
     hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
+    hintMessage: (runId) => tell(bus, subjects.control(runId), { kind: "message" }),
     onOutput: (runId, hear) =>
       listen<LogLine>(bus, subjects.logsOfRun(runId), (line, subject) => {
         if (typeof line.text === "string") hear(output(line, subject));

@@ -21,7 +21,16 @@ export interface Approval {
   readonly verdict: string | null;
 }
 
-export type SideEvent = { kind: "cancel"; reason: string } | Answer | Approval;
+export interface Message {
+  readonly kind: "message";
+  readonly text: string;
+  /** The addressed task; null: the one that is worked on. */
+  readonly task: string | null;
+  /** The same one again is the same message; null: each request is a message of its own. */
+  readonly key: string | null;
+}
+
+export type SideEvent = { kind: "cancel"; reason: string } | Answer | Approval | Message;
 
 type Field = Exclude<keyof RunEvent, "event">;
 
@@ -31,6 +40,7 @@ const FIELDS: Readonly<Record<string, readonly Field[]>> = {
   answer: ["answers", "task"],
   input: ["answers", "task"],
   cancel: ["reason"],
+  message: ["text", "task", "key"],
 };
 
 export function sideEventOf(body: unknown): SideEvent {
@@ -53,6 +63,11 @@ export function sideEventOf(body: unknown): SideEvent {
     throw invalid(`/${stray}`, `an event "${event}" takes ${fields.join(", ")}, not ${stray}`);
   if (event === "cancel") return { kind: "cancel", reason };
   if (event === "approval") return approvalOf(outcome.value);
+  if (event === "message") {
+    const { text = "", key = null } = outcome.value;
+    if (text.trim() === "") throw invalid("/text", "missing: what the attempt is told");
+    return { kind: "message", text, task, key };
+  }
   if (answers.length === 0) throw invalid("/answers", "contains no answer");
   return { kind: "answer", event, answers, task };
 }

@@ -1,8 +1,9 @@
 // Records the events people send to an open run.
-import { AntiphonError } from "@antiphon/contracts";
-import type { RunFacts } from "@antiphon/run";
+import { AntiphonError, type StoredRecord } from "@antiphon/contracts";
+import { factsOf, type RunFacts } from "@antiphon/run";
 import { sideEventOf } from "./side-event.ts";
-import type { Answer, Approval } from "./side-event.ts";
+import { messageOf } from "./message.ts";
+import type { Answer, Approval, Message } from "./side-event.ts";
 import { wordOf } from "./word.ts";
 import type { ApprovalGuard } from "../policy/approval-guard.ts";
 import type { Gateway } from "../gateway.ts";
@@ -13,11 +14,13 @@ const TRIES = 8;
 
 export function sideEvents(
   backend: Backend,
-  facts: (runId: string) => Promise<RunFacts>,
+  records: (runId: string) => Promise<StoredRecord[]>,
   mayApprove: ApprovalGuard,
 ): Gateway["say"] {
+  const facts = async (runId: string): Promise<RunFacts> => factsOf(await records(runId));
   return async (runId, body, principal) => {
     const event = sideEventOf(body); // gateway/G1
+    if (event.kind === "message") return tell(runId, event, principal);
     return event.kind === "cancel" ? cancel(runId, event.reason, principal) : say(runId, event, principal);
   };
 
@@ -32,6 +35,21 @@ export function sideEvents(
     await backend.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body: words });
     backend.hintCancel(runId);
     return { runId, event: "cancel", accepted: true };
+  }
+
+  /** Only while no record has come that this did not see: a message to an attempt that has ended is refused. */
+  async function tell(runId: string, event: Message, by: string): Promise<Record<string, unknown>> {
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const known = await records(runId);
+      const { task, attempt: epoch, record } = messageOf(known, factsOf(known), event, by);
+      const answer = { runId, event: "message", accepted: true, taskId: task, epoch };
+      if (record === null) return { ...answer, already: true };
+      const { kind } = await backend.appendIfUnmoved(record, known.at(-1)?.seq ?? 0);
+      if (kind === "conflict" || kind === "moved") continue;
+      backend.hintMessage(runId);
+      return answer;
+    }
+    throw new AntiphonError("ANT_GATEWAY_BUSY", `too much happens in ${runId} at once`);
   }
 
   async function say(runId: string, event: Answer | Approval, by: string): Promise<Record<string, unknown>> {

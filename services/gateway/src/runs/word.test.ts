@@ -48,7 +48,7 @@ const awaiting = (needed = 1, principal = "ann"): NewRecord[] => [
 
 function say(records: readonly NewRecord[], body: object, by = "ben") {
   const event = sideEventOf(body);
-  if (event.kind === "cancel") throw new Error("a cancel is no word to a task");
+  if (event.kind === "cancel" || event.kind === "message") throw new Error("that is no answer");
   return wordOf(factsOf(stored(records)), event, by);
 }
 /** The records followed by an answer or decision. */

@@ -3,6 +3,7 @@
  * end.
  */
 import type { Duplex } from "node:stream";
+import type { SandboxMessage } from "@antiphon/contracts";
 import { encodeFrame } from "./frames.ts";
 import type { Baseline, CollectBounds, Collected } from "../workspace/collected.ts";
 import { OutputBound } from "./output-bound.ts";
@@ -143,6 +144,10 @@ export class SupervisedSandbox implements Sandbox {
 
   answer(text: string): void {
     this.#words.answer(text);
+  }
+
+  tell(message: SandboxMessage): boolean {
+    return this.canAsk && this.#words.tell(message);
   }
 
   async putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void> {

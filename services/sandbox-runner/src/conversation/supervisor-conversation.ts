@@ -13,6 +13,7 @@
  * A container that cannot be killed loses its line, so that its supervisor exits; one that cannot be removed either is
  * left to the reaper.
  */
+import type { SandboxMessage } from "@antiphon/contracts";
 import { UntilEnd, withDeadline } from "@antiphon/runtime";
 import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
@@ -56,7 +57,7 @@ interface Busy {
 /** One command, as it is sent to the supervisor. */
 export type Step = Pick<
   Command,
-  "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal" | "onQuestion"
+  "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal" | "onQuestion" | "onHeard"
 > & {
   /** A frame for the supervisor's own work, instead of a command. */
   readonly own?: Buffer | undefined;
@@ -152,6 +153,9 @@ export class SupervisorConversation {
         else if (frame.type === "a" && step.onQuestion !== undefined) {
           this.#restDeadline();
           step.onQuestion(frame.payload.toString("utf8"));
+        } else if (frame.type === "b") {
+          const [number = 0, look = 0] = frame.payload.toString("latin1").split(" ").map(Number);
+          step.onHeard?.({ number, look });
         } else if (frame.type === "x") {
           const exit = parseExit(frame.payload.toString("utf8"));
           if (exit === null) reject(this.protocol("an invalid exit frame"));
@@ -198,6 +202,13 @@ export class SupervisorConversation {
     if (this.#phase.at !== "busy") return;
     this.#phase.deadline.resume();
     void this.write(encodeFrame("H", `${text}\n`));
+  }
+
+  /** Puts a message into the inbox of the commands. False: it cannot be put there now. */
+  tell({ number, look, text }: SandboxMessage): boolean {
+    if (this.#phase.at !== "busy" && this.#phase.at !== "idle") return false;
+    void this.write(encodeFrame("B", `${number} ${look}\n${text}`));
+    return true;
   }
 
   /** Sends the command and its input. The input also ends when the command ends without reading all of it. */

@@ -9,6 +9,7 @@
  */
 import { limits, type SandboxAnswer, type SandboxEvent } from "@antiphon/contracts";
 import type { Sandbox } from "../ports.ts";
+import { INBOX_FILE, INBOX_TEXT } from "./inbox.ts";
 
 /** /tmp can be written to and executed in; nothing of it is collected. */
 const DIRECTORY = "/tmp/.antiphon-bin";
@@ -35,7 +36,9 @@ until [ -f /tmp/.antiphon-answer ]; do sleep 0.2 2>/dev/null || sleep 1; done
 cat /tmp/.antiphon-answer
 rm -f /tmp/.antiphon-answer
 `;
-const PLACE = `mkdir -p ${DIRECTORY} && printf '%s' "$1" > ${DIRECTORY}/antiphon-ask && chmod 755 ${DIRECTORY}/antiphon-ask`;
+const PLACE = `
+mkdir -p ${DIRECTORY} && cd ${DIRECTORY} || exit
+printf '%s' "$1" > antiphon-ask && printf '%s' "$2" > ${INBOX_FILE} && chmod 755 antiphon-ask ${INBOX_FILE}`;
 
 type Question = Extract<SandboxEvent, { kind: "question" }>;
 
@@ -71,7 +74,12 @@ export class Asking {
     const path = env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin";
     if (!this.#isPlaced) {
       const { exitCode } = await sandbox.run({
-        ...{ argv: ["sh", "-c", PLACE, "sh", PROGRAM], cwd: "/tmp", env: { PATH: path }, stdin: null },
+        ...{
+          argv: ["sh", "-c", PLACE, "sh", PROGRAM, INBOX_TEXT],
+          cwd: "/tmp",
+          env: { PATH: path },
+          stdin: null,
+        },
         ...{ timeoutMs: 10_000, keepBytes: 1024, maxOutputBytes: 64 * 1024 },
       });
       if (exitCode !== 0) return null;

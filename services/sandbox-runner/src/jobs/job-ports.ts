@@ -6,6 +6,7 @@ import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace.ts";
 import type { Environments } from "../environments/environments.ts";
 import type { Asking } from "./asking.ts";
+import type { Inbox } from "./inbox.ts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -37,6 +38,8 @@ export interface JobPorts {
   readonly environments: Pick<Environments, "ensure">;
   /** Names who takes the answers to the job's questions, and repeats an open one. */
   readonly onAnswer: (asking: Pick<Asking, "answer" | "repeat">) => void;
+  /** Names who takes the messages to the job's commands. */
+  readonly onInbox: (inbox: Pick<Inbox, "tell">) => void;
   /** Tells people who watch what the job waits for. */
   readonly progress: (text: string) => void;
   readonly onOutput: (stream: "stdout" | "stderr", piece: Buffer) => void;

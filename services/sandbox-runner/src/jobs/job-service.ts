@@ -36,7 +36,7 @@ export interface ServiceOptions {
   /** Signs the digest of a request and its outcome, so that a Director knows which runner answered. */
   readonly sign: (digest: string) => string;
   readonly meter: Meter;
-  readonly ports: Omit<JobPorts, "onOutput" | "onAnswer" | "progress" | "timed" | "later">;
+  readonly ports: Omit<JobPorts, "onOutput" | "onAnswer" | "onInbox" | "progress" | "timed" | "later">;
   /** Aborts when the service stops hard. */
   readonly signal: AbortSignal;
 }
@@ -116,10 +116,12 @@ export class SandboxService {
     const halt = new AbortController();
     let collecting: NodeJS.Timeout | null = null;
     let asking: Parameters<JobPorts["onAnswer"]>[0] | null = null;
+    let inbox: Parameters<JobPorts["onInbox"]>[0] | null = null;
     const cancel = (): void => stop.abort(CANCELED);
     const unlisten = listen<SandboxSignal>(bus, subjects.sandboxJob(request.jobId), (said) => {
       heardAt = performance.now();
       if (said.kind === "answer") return asking?.answer(said);
+      if (said.kind === "message") return inbox?.tell(said.message);
       if (said.kind !== "cancel") return;
       if (said.collect !== true) return cancel();
       collecting ??= setTimeout(cancel, limits.cancelCollectMs);
@@ -140,6 +142,7 @@ export class SandboxService {
       const jobPorts: JobPorts = {
         ...ports,
         onAnswer: (one) => (asking = one),
+        onInbox: (one) => (inbox = one),
         onOutput: (stream, piece) => {
           live.push(stream, piece);
         },

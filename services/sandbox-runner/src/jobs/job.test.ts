@@ -73,6 +73,7 @@ function twin(options: {
     },
     environments: { ensure: () => Promise.reject(new Error("no job here needs an environment")) },
     onAnswer: () => undefined,
+    onInbox: () => undefined,
     progress: () => undefined,
     beside: () => Promise.reject(new Error("no job here has a service")),
     newWord: () => "word",

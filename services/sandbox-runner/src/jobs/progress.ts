@@ -8,6 +8,7 @@ import type {
   SandboxWritten,
   ServiceOutcome,
 } from "@antiphon/contracts";
+import type { Heard } from "../ports.ts";
 import { COMPLETED, type Ending } from "./ending.ts";
 
 /** A command that met a limit, or was halted, may have left good work. */
@@ -21,6 +22,7 @@ export class Progress {
   egress: EgressReport | null = null;
   environment: EnvironmentReport | null = null;
   services: ServiceOutcome[] = [];
+  heard: readonly Heard[] = [];
   /** What the trials of a job did to its files; null for other jobs. */
   written: SandboxWritten | null = null;
   /** The exit code of each command that ended. */
@@ -59,7 +61,7 @@ export class Progress {
       this.ending = failed(error);
       return [];
     });
-    const { ending, changes, meta, egress, environment, written, services } = this;
+    const { ending, changes, meta, egress, environment, written, services, heard } = this;
     return {
       ...ending,
       steps,
@@ -68,6 +70,7 @@ export class Progress {
       ...(egress === null ? {} : { egress }),
       ...(environment === null ? {} : { environment }),
       ...(services.length === 0 ? {} : { services }),
+      ...(heard.length === 0 ? {} : { heard: [...heard] }),
       ...(written === null ? {} : { trials: trials.map((trial) => briefly(trial, steps)), written }),
     };
   }

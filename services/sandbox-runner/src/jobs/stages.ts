@@ -21,6 +21,7 @@ import { RunningServices, type ServicesParts } from "../beside/running-services.
 import type { Baseline } from "../workspace/collected.ts";
 import type { Written } from "../workspace/written.ts";
 import { Asking } from "./asking.ts";
+import { Inbox } from "./inbox.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfDeath, endingOfExit, type Ending } from "./ending.ts";
 import type { JobPlan, PlannedStep, Stage } from "./job-plan.ts";
@@ -60,6 +61,7 @@ interface Leased extends Prepared {
   /** Aborts when the job is to end with what its commands have left so far. */
   readonly halt: AbortSignal;
   readonly asking: Asking;
+  readonly inbox: Inbox;
   /** The changes are collected after this stage, so its time limit must leave the sandbox alive. */
   willCollect: boolean;
 }
@@ -82,9 +84,11 @@ export async function performStages(
   });
   const asking = new Asking({ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor });
   ports.onAnswer(asking);
+  const inbox = new Inbox({ sandbox: lease.sandbox, emit: job.emit, first: job.request.messages ?? [] });
+  ports.onInbox(inbox);
   const start = { link: null, willCollect: false, ...BEGINNING };
   const stop = AbortSignal.any([halt, asking.unanswered]);
-  const leased: Leased = { ...prepared, job, lease, running, halt: stop, asking, ...start };
+  const leased: Leased = { ...prepared, job, lease, running, halt: stop, asking, inbox, ...start };
   try {
     for (const [i, stage] of plan.stages.entries()) {
       const collecting = plan.stages.slice(i + 1).find(({ kind }) => kind === "collect");
@@ -97,6 +101,7 @@ export async function performStages(
     }
   } finally {
     void running.stop(); // sandbox-runner/S12
+    progress.heard = inbox.heard;
     progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;
   }
@@ -219,7 +224,7 @@ function withoutRepository(written: Written | null): Written | null {
 }
 
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
-  const { plan, image, environment, lease, link, job, asking } = leased;
+  const { plan, image, environment, lease, link, job, asking, inbox } = leased;
   const { progress, ports, emit } = job;
   const { id, argv, cwd } = step;
   progress.step = id;
@@ -228,6 +233,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
   const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
   const env = { ...variables, ...link?.env, ...step.env };
   const path = step.asks === true ? await asking.pathFor(env) : null;
+  if (path !== null) inbox.open();
   const now = performance.now();
   const waitedBefore = asking.end();
   leased.endsAt ??= now + plan.budgetMs;
@@ -241,6 +247,10 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
       ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
       signal: leased.halt,
       ...(path === null ? {} : { onQuestion: (text: string) => asking.ask(text) }),
+      onHeard: (heard) => {
+        inbox.read(heard);
+        ports.progress(`the agent has read message ${heard.number}`);
+      },
       keepBytes: plan.limits.keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       onOutput: step.quiet === true ? () => undefined : ports.onOutput,
@@ -261,6 +271,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
     emit({ kind: "step", id, exitCode: null });
     throw error;
   } finally {
+    inbox.close();
     leased.endsAt += asking.end() - waitedBefore;
   }
 }

@@ -30,7 +30,7 @@ export interface SessionServiceOptions {
   readonly slots: Slots;
   readonly ports: Omit<
     JobPorts,
-    "onOutput" | "onAnswer" | "progress" | "timed" | "later" | "egress" | "environments"
+    "onOutput" | "onAnswer" | "onInbox" | "progress" | "timed" | "later" | "egress" | "environments"
   >;
 }
 

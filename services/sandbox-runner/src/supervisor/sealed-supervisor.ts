@@ -16,6 +16,7 @@ import { programText } from "./program-text.ts";
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step
  *        N listen on this port    H empty: the next step may ask; in a step: the answer to its question
+ *        B a message for the inbox: its number, the look that gets it, a newline, its text
  *        M remember the workspace; with paths, each ended by a NUL, tell later whether they were read
  *        A remember these paths again, each ended by a NUL: nothing else was put in or removed
  *        L list the names that differ, as output    T tar of the named paths, as output
@@ -23,6 +24,7 @@ import { programText } from "./program-text.ts";
  *        W tell what was written, as output; with the payload 1, clear what is new
  *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  *        n listening: "ok", or why not    a the step asks this question
+ *        b a message was read: its number and the look
  * Of connection u32 id, after an N:
  *   in   D bytes for it    G u32 more may be sent    S no more bytes come    Q drop it
  *   out  c it was opened    d bytes from it    g u32 bytes were taken    s its client sends no more    q it is gone
@@ -33,6 +35,7 @@ export const SEALED_SUPERVISOR = programText(
   "sealed/limits.pl",
   "sealed/network.pl",
   "sealed/question.pl",
+  "sealed/inbox.pl",
   "sealed/closed.pl",
   "sealed/workspace.pl",
   "sealed/upper.pl",

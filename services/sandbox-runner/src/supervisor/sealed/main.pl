@@ -10,6 +10,7 @@ while (1) {
     elsif ($type eq 'T')                                       { run_step('', \&send_archive) }
     elsif ($type eq 'U')                                       { run_step('', \&tell_upper) }
     elsif ($type eq 'N')                                       { listen_on($payload) }
+    elsif ($type eq 'B')                                       { take_message($payload) }
     elsif ($type eq 'H')                                       { $may_ask = $payload eq '' }
     elsif ($type ne 'K' && !connection_frame($type, $payload)) { fail("frame $type outside a step") }
   }

@@ -65,6 +65,8 @@ sub take_frames {
       kill 9, -1;                                                    # All of the PID namespace but this process.
     } elsif ($type eq 'H') {
       give_answer($payload);
+    } elsif ($type eq 'B') {
+      take_message($payload);
     } elsif (!connection_frame($type, $payload)) {
       fail("frame $type in a step");
     }
@@ -136,6 +138,7 @@ sub serve_step {
   if (vec($readable, 0, 1)) { receive(); take_frames($step) }
   feed_input($step);
   carry_question();
+  carry_heard();
   while ((my $ended = waitpid(-1, $WNOHANG)) > 0) { $step->{status} = $? if $ended == $step->{pid} }
   return;
 }
@@ -172,6 +175,7 @@ sub run_step {
   close_input($step);
   $step->{over} = 1;
   $may_ask = 0;
+  carry_heard();
   my $status = $step->{status};
   my @used   = (oom_kills() - $step->{oom_kills}, refused_forks() - $step->{refused_forks});
   send_frame('x', join ' ', $status >> 8, $status & 127, @used, $bytes, $inodes);

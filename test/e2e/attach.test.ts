@@ -1,0 +1,147 @@
+/** A person tells a running attempt something, over the command line and HTTP, with real services and sandboxes. */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { eventually } from "../support/nats.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+/** Works when it has been told `most` things, and leaves them in a file. */
+const listening = (most: number): string =>
+  `for n in $(seq ${most}); do antiphon-inbox --wait >> said.txt; echo >> said.txt; done; ${FIX}`;
+
+interface RecordSeen {
+  type: string;
+  taskId: string | null;
+  epoch: number;
+  seq: number;
+  body: Record<string, unknown>;
+}
+
+let stack: Stack;
+let project: Project;
+
+beforeAll(async () => {
+  stack = await startStack({ associates: 1 });
+  project = makeProject(BROKEN_CALCULATOR);
+});
+afterAll(async () => {
+  project.remove();
+  await stack.stop();
+});
+
+async function begun(...agent: string[]): Promise<string> {
+  const { document } = await stack.json<{ runId: string }>([
+    ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--detach"],
+    ...agent,
+  ]);
+  await eventually(
+    "its container works",
+    async () => (await records(document.runId, "claim")).length > 0,
+    60_000,
+  );
+  return document.runId;
+}
+
+async function records(runId: string, type: string): Promise<RecordSeen[]> {
+  const { body } = await stack.http("GET", `/runs/${runId}/events`, undefined, {
+    accept: "application/json",
+  });
+  return (body["records"] as RecordSeen[]).filter((record) => record.type === type);
+}
+
+const say = (runId: string, text: string, key?: string) =>
+  stack.http("POST", `/runs/${runId}/events`, {
+    event: "message",
+    text,
+    ...(key === undefined ? {} : { key }),
+  });
+
+async function landed(runId: string): Promise<string> {
+  const { document } = await stack.json<{ status: string; code: string | null }>(["wait", runId]);
+  expect(document).toMatchObject({ status: "succeeded", code: null });
+  const [commit = ""] = project.landed(runId);
+  return project.git("show", `${commit}:said.txt`);
+}
+
+describe("a person tells a running attempt something", () => {
+  test("and it reads all of it, in order, once; the records show who said it, and a replay reads it at the same places", async () => {
+    const runId = await begun("--command", listening(3));
+    expect((await stack.antiphon(["attach", runId, "--message", "keep the name"])).code).toBe(0);
+    const both = await Promise.all([say(runId, "two\n\tlines", "k-1"), say(runId, "the third")]);
+    expect(both.map(({ status }) => status)).toEqual([202, 202]);
+    const said = await landed(runId);
+    expect(said.startsWith("keep the name\n")).toBe(true);
+    expect(said.split("\n").toSorted()).toEqual(
+      ["", "\tlines", "keep the name", "the third", "two"].toSorted(),
+    );
+    const messages = await records(runId, "message");
+    expect(messages.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
+    expect(messages[0]?.body).toMatchObject({
+      task: "T-001",
+      attempt: 1,
+      text: "keep the name",
+      by: "local",
+    });
+    const [result] = await records(runId, "result");
+    expect(result?.body["heard"]).toEqual([1, 2, 3].map((message) => ({ message, look: message })));
+    const { document } = await stack.json<{ same: boolean }>(["replay", runId]);
+    expect(document.same).toBe(true);
+    expect((await stack.antiphon(["events", runId])).stdout).toContain(
+      "told attempt 1 of T-001: keep the name",
+    );
+  });
+
+  test("but is refused once the run is over, and when the agent reads nothing", async () => {
+    const runId = await begun("--command", `sleep 20; ${FIX}`);
+    const deaf = await say(runId, "hello");
+    expect([deaf.status, deaf.body["code"]]).toEqual([409, "ANT_MESSAGE_UNHEARD"]);
+    await stack.antiphon(["cancel", runId]);
+    await stack.antiphon(["wait", runId]);
+    const late = await say(runId, "hello");
+    expect([late.status, late.body["code"]]).toEqual([409, "ANT_RUN_TERMINAL"]);
+    const { code, stderr } = await stack.antiphon(["attach", runId, "-m", "hello"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("ANT_RUN_TERMINAL");
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["a control character", "\u001b[2Jgone"],
+    ["more than 4,000 characters", "x".repeat(4001)],
+  ])("but not %s, which is refused with its place", async (_what, text) => {
+    const refused = await say("run_0123456789abcdefghij", text);
+    expect([refused.status, refused.body["code"]]).toEqual([400, "ANT_CONTRACT_INVALID"]);
+    expect(JSON.stringify(refused.body)).toContain("/text");
+  });
+
+  test("once, also if the request is sent again with its key; and no more than 32 times", async () => {
+    const runId = await begun("--command", listening(40));
+    const first = await say(runId, "m", "same");
+    const again = await say(runId, "m", "same");
+    expect([first.body["already"], again.body["already"]]).toEqual([undefined, true]);
+    for (let n = 2; n <= 32; n += 1) expect((await say(runId, `m${n}`)).status).toBe(202);
+    const over = await say(runId, "one more");
+    expect([over.status, over.body["code"]]).toEqual([409, "ANT_MESSAGE_LIMIT"]);
+    expect(await records(runId, "message")).toHaveLength(32);
+    await stack.antiphon(["cancel", runId]);
+    await stack.antiphon(["wait", runId]);
+  });
+
+  test("and the next attempt is told it, if the Associate is killed before it has delivered it", async () => {
+    const runId = await begun(
+      "--command",
+      `case "$ANTIPHON_TASK" in *"use plus"*) echo "$ANTIPHON_TASK" > said.txt; ${FIX};; *) antiphon-inbox --wait;; esac`,
+    );
+    const name =
+      stack.events.map((event) => String(event["name"])).find((one) => one.startsWith("associate")) ?? "";
+    const pid = stack.pid(name);
+    process.kill(pid, "SIGSTOP");
+    expect((await say(runId, "use plus")).status).toBe(202);
+    process.kill(pid, "SIGKILL");
+    expect(await landed(runId)).toContain('"messages":[{"by":"local","text":"use plus"}]');
+    const results = await records(runId, "result");
+    expect(results.map(({ body }) => body["kind"])).toEqual(["lapsed", "reported"]);
+    expect(results[1]?.body["heard"]).toEqual([{ message: 1, look: 0 }]);
+  });
+});

@@ -125,7 +125,7 @@ test(
     );
     let first: unknown = null;
     const script = await startModelScript(
-      [FIX, { text: "It subtracted." }, FORM],
+      [commit, { text: "It subtracted." }, FORM],
       () => (first ??= attempt.kept),
     );
     expect([await attempt.run(script, { artifacts: ["plan.yaml"] }), attempt.stderr]).toEqual([0, ""]);

@@ -211,6 +211,7 @@ describe("gateway/G5: every answer to bad input is coded JSON", () => {
   it.each([
     ["not JSON", "POST", "/intents", { raw: "{bad" }, 400, "ANT_GATEWAY_BODY"],
     ["no body", "POST", "/intents", {}, 400, "ANT_INTENT_INVALID"],
+    ["a body of white space", "POST", "/sessions", { raw: "\n" }, 400, "ANT_GATEWAY_BODY"],
     [
       "a form",
       "POST",

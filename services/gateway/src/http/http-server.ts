@@ -174,7 +174,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply,
 
 /** An empty body counts as none, so `curl -X POST` with a JSON content type works. */
 function parseJson(text: string): unknown {
-  if (text.trim() === "") return undefined;
+  if (text === "") return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -8,7 +8,7 @@
  */
 import { digestOfJson, replayKey } from "@antiphon/contracts";
 import type { AgentOf, OCCompileInput } from "@antiphon/contracts";
-import { COMPILE_FILE } from "../evidence/compile-answer.ts";
+import { COMPILE_FILE } from "../evidence/compile-step.ts";
 import type { AgentContext, Preparation } from "../ports.ts";
 import { packWork } from "./pack-work.ts";
 import { promptOf } from "./prompt.ts";

@@ -15,7 +15,7 @@ import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
 import { programSteps } from "./check-programs.ts";
 import { artifactSteps } from "../evidence/artifacts.ts";
-import { compileStep } from "../evidence/compile-answer.ts";
+import { compileStep } from "../evidence/compile-step.ts";
 import { messageStep } from "../evidence/inside-commit.ts";
 import { QUESTION_FILE, questionStep } from "../evidence/question.ts";
 

@@ -4,26 +4,18 @@
  * replayed gives exactly the change that was checked.
  */
 import { validate } from "@antiphon/contracts";
-import type { OCCompileInput, OCCompileOutput, SandboxStep, TreeRef } from "@antiphon/contracts";
+import type { OCCompileInput, OCCompileOutput, TreeRef } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { BaseTrees, Diff, EvidenceStore } from "../ports.ts";
 import type { Artifact } from "./artifacts.ts";
 import type { BundleFile } from "./bundle.ts";
+import { COMPILE_STEP } from "./compile-step.ts";
 import type { Ran } from "./proposal.ts";
 import type { Ending } from "./report.ts";
-
-export const COMPILE_FILE = "/tmp/antiphon-compile.json";
-const STEP = "compile";
-const SCRIPT = '[ -f "$1" ] && cat -- "$1"';
 
 export interface Session {
   readonly input: OCCompileInput;
   readonly output: OCCompileOutput;
-}
-
-export function compileStep(env: Readonly<Record<string, string>>, timeoutMs: number): SandboxStep {
-  const argv = ["sh", "-c", SCRIPT, "sh", COMPILE_FILE];
-  return { id: STEP, argv, env: { ...env }, timeoutMs, continueOnFailure: true, quiet: true };
 }
 
 /** What the agent answered; null: it was asked nothing, or failed before its answer. */
@@ -34,8 +26,10 @@ export async function answerOf(
   const input = work?.compiles?.input;
   const hasFailed = outcome?.steps.some(({ id, exitCode }) => id.startsWith("work-") && exitCode !== 0);
   if (input === undefined || outcome === null || ending.kind !== "ran" || hasFailed === true) return null;
-  const printed = outcome.steps.find(({ id }) => id === STEP)?.stdout;
-  const said = printed?.blob ? await evidence.text({ path: STEP, blob: printed.blob }) : printed?.tail;
+  const printed = outcome.steps.find(({ id }) => id === COMPILE_STEP)?.stdout;
+  const said = printed?.blob
+    ? await evidence.text({ path: COMPILE_STEP, blob: printed.blob })
+    : printed?.tail;
   const output = validate("OCCompileOutput", outputIn(said ?? ""));
   if (output.ok) return { session: { input, output: output.value } };
   const [first] = output.errors;

@@ -22,6 +22,7 @@ export { exportHistory, type ExportedHistory, type HistoryOptions } from "./tree
 export { exportTree, type ExportBounds, type ExportedTree } from "./trees/export-tree.ts";
 export { gitVersion } from "./process/git-process.ts";
 export { startLauncher } from "./process/launcher.ts";
+export { formatOf, gitObject, GITLINK_MODE } from "./objects/git-object.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
 export { rootCommit, type RootCommit } from "./objects/root-commit.ts";
 export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
@@ -87,6 +88,18 @@ export {
 export type { CommitSigner } from "./landing/ssh-signature.ts";
 export { sweepScratch, type ObjectSource, type ObjectStore } from "./repository/scratch.ts";
 export { FILE_TIME_S, readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./trees/tar.ts";
+export {
+  exportStep,
+  readStep,
+  requireTree,
+  STEP_BYTES,
+  STEP_FILES,
+  stepEntries,
+  stepName,
+  stepNamed,
+  steppedTar,
+  type BaseStep,
+} from "./trees/base-step.ts";
 export { TreeCache, type TreeCacheBounds } from "./trees/tree-cache.ts";
 export {
   checkedOutAt,

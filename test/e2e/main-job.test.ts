@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject, type Project } from "./support/project.ts";
-import { ROOT, run } from "./support/program.ts";
+import { ANTIPHON, eventually, exitOf, ROOT, run, start } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
@@ -134,6 +134,29 @@ describe("antiphon run", () => {
     expect(code).toBe(0);
     for (const word of ["DEBUG", "T-001", "clean room", "antiphon/run_", "evidence"])
       expect(stdout).toContain(word);
+  });
+});
+
+describe("a person on the command line", () => {
+  test("sees runs come and end with `runs --watch`, and gets the page of one with `open`", async () => {
+    project = makeProject(BROKEN_CALCULATOR);
+    const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway };
+    const watching = start(process.execPath, [ANTIPHON, "runs", "--watch"], { env });
+    let shown = "";
+    watching.stdout?.on("data", (data: Buffer) => (shown += data.toString()));
+    try {
+      const { document } = await stack.json<Summary>(fixing(project));
+      const line = new RegExp(`${document.runId}.*succeeded`);
+      await eventually("the run is shown as succeeded", () => line.exec(shown));
+      const { document: page } = await stack.json<{ url: string }>(["open", document.runId]);
+      expect(page.url).toBe(`${stack.ready.gateway}/#/runs/${document.runId}`);
+    } finally {
+      watching.kill("SIGINT");
+      await exitOf(watching);
+    }
+    const none = await stack.antiphon(["open", `run_${"0".repeat(20)}`]);
+    expect([none.code, none.stdout]).toEqual([2, ""]);
+    expect(none.stderr).toContain("ANT_RUN_NOT_FOUND");
   });
 });
 

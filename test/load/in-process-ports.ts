@@ -37,6 +37,7 @@ export function inProcessRepository(): RepositoryPort {
   return {
     inspect: () => Promise.resolve(INSPECTED),
     exportBase: (_repo, commit) => Promise.resolve({ ...base, commit }),
+    exportNamed: () => Promise.resolve(),
     exportHistory: () => Promise.resolve(null),
     texts: () => Promise.resolve(new Map()),
     discoverChecks: () => Promise.resolve([]),

@@ -14,6 +14,7 @@ import { awareOf } from "../../git/src/protection/test-awareness.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
 import { readTar } from "../../git/src/trees/tar.ts";
 import { streamedTar } from "../../git/src/trees/tar-stream.ts";
+import { readStep } from "../../git/src/trees/base-step.ts";
 import { parseRaw } from "../../git/src/change/tree-change.ts";
 import { planted, tarOf } from "./archives.ts";
 import { keyForm } from "../../runtime/src/stores/kv.ts";
@@ -356,6 +357,19 @@ export const gitParsers: readonly Parser[] = [
       const bounds = { maxFiles: 10_000, maxBytes: 1 << 26 };
       for await (const { pieces } of streamedTar(Readable.from([tarOf(text)]), bounds))
         for await (const piece of pieces) void piece;
+    },
+  },
+  {
+    name: "a step between two trees",
+    reads: ["git/src/trees/base-step.ts"],
+    shapes: repeated(['"a",', '["a","100644",""],', "[", "{"]),
+    run: (text) => {
+      const named = { tree: "a".repeat(40), from: "b".repeat(40) };
+      const step = (rows: string): Buffer =>
+        Buffer.from(
+          `{"version":1,"from":"${named.from}","tree":"${named.tree}","removed":[],"files":[${rows}]}`,
+        );
+      return readStep(step(text.replace(/,$/, "")), named);
     },
   },
   {

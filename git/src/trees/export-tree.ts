@@ -163,7 +163,8 @@ function spaceOf(entry: TreeEntry, size: number): number {
   return head + (target === null ? size + tarPadding(size).length : 0);
 }
 
-function rootOf(format: ObjectFormat, entries: readonly TreeEntry[]): string {
+/** The id of the tree that a listing is of. */
+export function rootOf(format: ObjectFormat, entries: readonly TreeEntry[]): string {
   requirePlainNames(entries);
   try {
     return buildTrees(format, entries).root;

@@ -11,7 +11,7 @@
  *     and `maxBytes` by dropping the least recently used trees, but none that was used in the last ten minutes.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { flushAll } from "../disk/flush.ts";
@@ -19,7 +19,8 @@ import { formatOf, GITLINK_MODE, type TreeEntry } from "../objects/git-object.ts
 import { git } from "../process/git-process.ts";
 import { listTree, readObjects, type GitRunner } from "../objects/objects.ts";
 import { layOutRepository, requireId, type ObjectSource, type ObjectStore } from "../repository/scratch.ts";
-import { importObjects } from "./tree-import.ts";
+import type { BaseStep } from "./base-step.ts";
+import { addStep, importObjects } from "./tree-import.ts";
 
 export interface TreeCacheBounds {
   maxTrees?: number;
@@ -74,6 +75,32 @@ export class TreeCache implements ObjectSource {
       await this.#touch(tree); // The directory is as old as the import, which may take minutes.
     } catch (thrown) {
       // Another process renamed the same tree into place first.
+      if (!(await this.has(tree))) throw thrown;
+    } finally {
+      await rm(incoming, { recursive: true, force: true });
+    }
+    await this.#sweep();
+  }
+
+  /**
+   * Imports a tree that differs little from a cached one. It shares that one's pack by a second name, so each may be dropped.
+   * @throws AntiphonError ANT_BLOB_MISSING when that one is not cached, ANT_BLOB_CORRUPT when the step leads elsewhere (git/G5)
+   */
+  async importStep(step: BaseStep): Promise<void> {
+    const { tree, from } = step;
+    requireId(tree);
+    if (await this.has(tree)) return this.#touch(tree);
+    const incoming = this.#aside();
+    try {
+      await this.use(from, async () => {
+        await layOutRepository(incoming, { format: formatOf(tree) });
+        await sharePacks(this.#place(from), incoming);
+        await addStep(incoming, step);
+      });
+      await flushAll(incoming); // git/G5: the bytes are on disk before the name
+      await this.#name(incoming, tree);
+      await this.#touch(tree);
+    } catch (thrown) {
       if (!(await this.has(tree))) throw thrown;
     } finally {
       await rm(incoming, { recursive: true, force: true });
@@ -191,6 +218,13 @@ export class TreeCache implements ObjectSource {
       bytes -= entry.bytes;
     }
   }
+}
+
+/** Packs never change, so two repositories may share one. */
+async function sharePacks(from: string, to: string): Promise<void> {
+  const packs = (place: string): string => join(place, "objects", "pack");
+  await mkdir(packs(to), { recursive: true });
+  for (const name of await readdir(packs(from))) await link(join(packs(from), name), join(packs(to), name));
 }
 
 async function packBytes(place: string): Promise<number> {

@@ -16,9 +16,13 @@ import {
   type GitObject,
   type TreeEntry,
 } from "../objects/git-object.ts";
+import type { EntryChange } from "../objects/directory.ts";
+import type { GitRunner } from "../objects/objects.ts";
 import { writePack } from "../objects/pack.ts";
 import { git } from "../process/git-process.ts";
 import { gitFed } from "../process/git-stream.ts";
+import type { BaseStep } from "./base-step.ts";
+import { readTreeWay } from "./tree-way.ts";
 import { readTar, TarFault, type TarEntry } from "./tar.ts";
 import { streamedTar, type StreamedEntry } from "./tar-stream.ts";
 
@@ -45,6 +49,26 @@ async function addObjects(gitDir: string, tree: string, objects: readonly GitObj
     stdin: writePack(formatOf(tree), objects, "stored"),
     settings: [["core.fsync", "none"]],
   });
+}
+
+/** Adds what a step brings to a repository that holds the tree it starts from. @throws AntiphonError ANT_BLOB_CORRUPT */
+export async function addStep(gitDir: string, { tree, from, removed, files }: BaseStep): Promise<void> {
+  const format = formatOf(tree);
+  const blobs = files.map(({ content }) => gitObject(format, "blob", content));
+  const changes = [
+    ...removed.map((path): EntryChange => [path, null]),
+    ...files.map(({ path, mode }, at): EntryChange => [path, { path, mode, id: blobs[at]?.id ?? "" }]),
+  ];
+  const run: GitRunner = (call) => git({ ...call, gitDir });
+  const way = await readTreeWay(
+    run,
+    from,
+    changes.map(([path]) => path),
+  );
+  const { root, fresh } = way.changed(changes);
+  requireRoot(tree, root);
+  const objects = new Map([...blobs, ...fresh].map((object) => [object.id, object]));
+  if (objects.size > 0) await addObjects(gitDir, tree, [...objects.values()]);
 }
 
 /** All bytes if there are no more than that, otherwise a stream that begins with those that were read. */

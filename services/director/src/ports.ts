@@ -72,6 +72,8 @@ export interface RepositoryPort {
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
   /** Puts the tree of a commit into the object store, unless it is there. */
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
+  /** Puts the tree under the name that a dispatch gave it into the object store, unless it is there. */
+  exportNamed(repo: RepoRef, commit: string, object: string): Promise<void>;
   /**
    * Puts a commit with up to `commits` commits of its history into the object store, unless it is there. Null: not even
    * the commit alone fits in a sandbox.

@@ -119,6 +119,10 @@ export class SimRepository implements RepositoryPort {
     });
   }
 
+  exportNamed(): Promise<void> {
+    return Promise.resolve();
+  }
+
   exportHistory(): Promise<null> {
     return this.ask(() => null);
   }

@@ -84,6 +84,8 @@ function maven(place: Place): Finding {
     // Two commands, since a module is compiled against what `test` left of the modules before it.
     commands: [`${program} -B -q ${none} test`, `${program} -B -q clean`],
     tools: program === "mvn" ? ["mvn", "java"] : ["java"],
+    // Java takes its home from the user's entry, which is the workspace: a check of all files would find Maven's repository there.
+    variables: { MAVEN_OPTS: `-Duser.home=${SANDBOX_HOME}` },
   };
 }
 

@@ -1,13 +1,16 @@
 /** Base trees from object store ANT_REPOS in a local cache, and the git operations on them, on the trusted side. */
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError, keys, limits } from "@antiphon/contracts";
 import type { DispatchBody, TreeRef } from "@antiphon/contracts";
 import type { Blobs } from "@antiphon/runtime";
-import { applyPatch, checkPatch, diffOverlay, TreeCache } from "@antiphon/git";
+import { applyPatch, checkPatch, diffOverlay, readStep, stepNamed, TreeCache } from "@antiphon/git";
 import type { BaseTrees, Change, Diff, PatchedFile } from "../ports.ts";
 
 export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
   const cache = new TreeCache(cacheDir);
   const arriving = new Map<string, Promise<void>>();
+
+  const fetchWhole = (tree: string, object: string): Promise<void> =>
+    cache.importTree(tree, repos.stream(object, { deadlineMs: limits.treeTransferMs }));
 
   /** Fetches each tree once for all attempts that need it. A failed fetch is tried again by the next call. */
   const ensure = (base: TreeRef): Promise<void> => {
@@ -15,7 +18,10 @@ export function baseTrees(repos: Blobs, cacheDir: string): BaseTrees {
     if (known !== undefined) return known;
     const fetched = (async () => {
       if (await cache.has(base.tree)) return;
-      await cache.importTree(base.tree, repos.stream(base.object, { deadlineMs: limits.treeTransferMs }));
+      const step = stepNamed(base.object);
+      if (step === null) return await fetchWhole(base.tree, base.object);
+      if (!(await cache.has(step.from))) await fetchWhole(step.from, keys.tree(step.from));
+      await cache.importStep(readStep(await repos.get(base.object), step));
     })().finally(() => arriving.delete(base.tree));
     arriving.set(base.tree, fetched);
     return fetched;

@@ -3,27 +3,49 @@
  * A commit never changes, so each is listed and exported once, unless its archive was removed from the store.
  */
 import { createHash } from "node:crypto";
-import { limits, type HistoryRef, type RepoBase, type RepoRef, type TreeRef } from "@antiphon/contracts";
+import { LRUCache } from "lru-cache";
+import {
+  keys,
+  limits,
+  type HistoryRef,
+  type RepoBase,
+  type RepoRef,
+  type TreeRef,
+} from "@antiphon/contracts";
 import {
   commitFiles,
   exportHistory,
   exportLinked,
+  exportStep,
   exportTree,
+  GITLINK_MODE,
   hasAttributes,
+  stepName,
+  stepNamed,
   type CommitFiles,
   type Repo,
+  type TreeEntry,
 } from "@antiphon/git";
 import type { Blobs } from "@antiphon/runtime";
+import { objectsBehind } from "./named-objects.ts";
 import { Remembered } from "./remembered.ts";
 import type { ServedRepositories } from "./served-repositories.ts";
 
 /** Commits whose archives are remembered. */
 const REMEMBERED = 256;
+/** A smaller tree is as soon stored as a whole. */
+const STEP_FROM_BYTES = 8 * 1024 * 1024;
 /** Listings that are kept; one of 100,000 files takes some 25 MB. */
 const LISTINGS = 4;
 
 /** Makes room in the store for an archive while it is stored. */
 export type Within = <T>(bytes: number, store: () => Promise<T>) => Promise<T>;
+
+/** A whole tree in the store, from which later commits are steps. */
+interface WholeTree {
+  readonly commit: string;
+  readonly ref: TreeRef;
+}
 
 interface ExportedBase {
   ref: TreeRef;
@@ -40,6 +62,8 @@ export class CommitExports {
   readonly #within: Within;
   readonly #bases = new Remembered<ExportedBase>(REMEMBERED);
   readonly #histories = new Remembered<HistoryRef | null>(REMEMBERED);
+  /** The latest of each repository. */
+  readonly #wholes = new LRUCache<string, WholeTree>({ max: REMEMBERED });
   readonly #listings = new Remembered<CommitFiles>(LISTINGS);
 
   constructor(served: ServedRepositories, store: Blobs, within: Within) {
@@ -63,24 +87,68 @@ export class CommitExports {
 
   #base(repo: RepoRef, commit: string): Promise<ExportedBase> {
     const isThere = async ({ ref: { object, linked } }: ExportedBase): Promise<boolean> =>
-      (await this.#store.want(object)) && (linked === undefined || (await this.#store.want(linked)));
+      (await this.#areThere(objectsBehind(object))) &&
+      (linked === undefined || (await this.#store.want(linked)));
     return this.#bases.holding(commit, () => this.#export(repo, commit), isThere);
+  }
+
+  async #areThere(objects: readonly string[]): Promise<boolean> {
+    for (const object of objects) if (!(await this.#store.want(object))) return false;
+    return true;
   }
 
   async #export(repo: RepoRef, commit: string): Promise<ExportedBase> {
     const opened = await this.#served.open(repo, [commit]);
-    const listing = this.filesOf(opened, commit).then(({ entries }) => entries);
-    const exported = await exportTree(opened, commit, { listing });
-    const { tree, tar, bytes, files, gitlinks, hasAttributes } = exported;
-    const object = `tree-${tree}.tar`;
-    await this.#put(object, tar, bytes);
-    const ref = { commit, tree, object, bytes, files };
-    const mayLink = gitlinks.length > 0 || hasAttributes;
+    const { entries } = await this.filesOf(opened, commit);
+    const ref = (await this.#step(opened, commit, entries)) ?? (await this.#whole(opened, commit, entries));
+    const mayLink = entries.some(({ mode }) => mode === GITLINK_MODE) || hasAttributes(entries);
     const linked = mayLink ? await exportLinked(opened, commit, this.#served.places(repo)) : null;
     if (linked === null || linked.tar === null) return { ref, sizes: new Map() };
-    const name = `linked-${tree}-${shortDigest(linked.tar)}.tar`;
+    const name = `linked-${ref.tree}-${shortDigest(linked.tar)}.tar`;
     await this.#put(name, linked.tar, linked.tar.length);
     return { ref: { ...ref, linked: name }, sizes: linked.sizes };
+  }
+
+  async #whole(opened: Repo, commit: string, entries: readonly TreeEntry[]): Promise<TreeRef> {
+    const { tree, tar, bytes, files } = await exportTree(opened, commit, {
+      listing: Promise.resolve(entries),
+    });
+    const object = keys.tree(tree);
+    await this.#put(object, tar, bytes);
+    const ref = { commit, tree, object, bytes, files };
+    if (bytes >= STEP_FROM_BYTES) this.#wholes.set(opened.gitDir, { commit, ref });
+    return ref;
+  }
+
+  /** Null: no whole tree of the repository is in the store from which it is a small step. */
+  async #step(opened: Repo, commit: string, entries: readonly TreeEntry[]): Promise<TreeRef | null> {
+    const whole = this.#wholes.get(opened.gitDir);
+    if (whole === undefined || !(await this.#store.want(whole.ref.object))) return null;
+    const { tree: from, bytes } = whole.ref;
+    const before = (await this.filesOf(opened, whole.commit)).entries;
+    const made = await exportStep(opened, { tree: from, entries: before }, entries);
+    if (made === null) return null;
+    const { tree, files, step } = made;
+    if (tree === from) return { ...whole.ref, commit };
+    const object = stepName(tree, from);
+    await this.#put(object, step, step.length);
+    return { commit, tree, object, bytes, files };
+  }
+
+  /** Stores an object again that an earlier dispatch names, also if `exportBase` would make another one now. */
+  async exportNamed(repo: RepoRef, commit: string, object: string): Promise<void> {
+    const named = stepNamed(object);
+    if (named === null) {
+      const { ref } = await this.#base(repo, commit);
+      if (ref.object === object) return;
+    }
+    const opened = await this.#served.open(repo, [commit]);
+    const { entries } = await this.filesOf(opened, commit);
+    if (named === null) return void (await this.#whole(opened, commit, entries));
+    const before = await this.filesOf(opened, named.from);
+    await this.#whole(opened, named.from, before.entries);
+    const made = await exportStep(opened, { tree: named.from, entries: before.entries }, entries);
+    if (made !== null) await this.#put(stepName(made.tree, named.from), made.step, made.step.length);
   }
 
   async #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>), bytes: number): Promise<void> {

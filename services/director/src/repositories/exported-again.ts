@@ -14,7 +14,7 @@ import { GATE_HISTORY } from "../effects/gate-dispatch.ts";
 import type { RepositoryPort } from "../ports.ts";
 import { namedObjects } from "./named-objects.ts";
 
-type Source = Pick<RepositoryPort, "exportBase" | "exportHistory">;
+type Source = Pick<RepositoryPort, "exportBase" | "exportNamed" | "exportHistory">;
 
 /** The names of the objects, which are in the store. */
 export async function exportedAgain(
@@ -28,21 +28,21 @@ export async function exportedAgain(
     throw new AntiphonError("ANT_RUN_NOT_FOUND", `no attempt ${epoch} of ${taskId} in ${runId}`);
   const { base, options } = intent.body;
   const { body } = dispatched;
-  const made = [await repository.exportBase(base.repo, body.base.commit)];
-  if (body.environment !== undefined) made.push(await repository.exportBase(base.repo, base.commit));
+  const { linked } = await repository.exportBase(base.repo, body.base.commit);
+  await repository.exportNamed(base.repo, body.base.commit, body.base.object);
+  const source = body.environment?.source.tree;
+  if (source !== undefined && source !== body.base.object)
+    await repository.exportNamed(base.repo, base.commit, source);
   const history =
     body.history == null
       ? null
       : await repository.exportHistory(base, body.base.commit, commitsOf(options, body.gate !== undefined));
-  const there = new Set(
-    [...made.flatMap(({ object, linked }) => [object, linked]), history?.object].filter(
-      (name) => name !== undefined,
-    ),
-  );
-  const missing = namedObjects(body).find((name) => !there.has(name));
+  const names = namedObjects(body);
+  const made = new Set([linked, history?.object, ...names.filter((name) => /^(tree|step)-/.test(name))]);
+  const missing = names.find((name) => !made.has(name));
   if (missing !== undefined)
     throw new AntiphonError("ANT_BLOB_MISSING", `${missing} cannot be made again from the repository`);
-  return namedObjects(body);
+  return names;
 }
 
 /** The commits of history that the dispatch asked for. */

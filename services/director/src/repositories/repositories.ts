@@ -87,6 +87,10 @@ export class Repositories implements RepositoryPort {
     return this.#exports.exportBase(repo, commit);
   }
 
+  exportNamed(repo: RepoRef, commit: string, object: string): Promise<void> {
+    return this.#exports.exportNamed(repo, commit, object);
+  }
+
   exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {
     return this.#exports.exportHistory(base, commit, commits);
   }

@@ -63,6 +63,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       otherChecks: none,
       diff: none,
       exportHistory: none,
+      exportNamed: none,
       openedFiles: () => Promise.resolve([]),
       follow: () => Promise.resolve(null),
       tip: () => Promise.resolve(commitOf(7)),

@@ -57,6 +57,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       otherChecks: none,
       diff: none,
       exportHistory: none,
+      exportNamed: none,
       openedFiles: () => Promise.resolve([]),
       follow: () => Promise.resolve(null),
       exportBase: (_repo, commit) =>

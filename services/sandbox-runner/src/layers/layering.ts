@@ -9,6 +9,7 @@
  * top. Unpacking a layer for each commit would cost as much as the whole repository.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
+import { STEP_FILES } from "@antiphon/git";
 import type { Tree } from "../workspace/tree-archive.ts";
 import { stepBetween } from "../workspace/tree-step.ts";
 import type { Layers, LayerStore } from "./layer-store.ts";
@@ -34,8 +35,6 @@ export interface LayeringOptions {
 
 /** Trees whose layers further ones are mounted over. */
 const RECENT = 4;
-/** More files than this are unpacked into a layer of their own. */
-const STEP_FILES = 500;
 
 export class Layering {
   readonly #options: LayeringOptions;
@@ -50,7 +49,8 @@ export class Layering {
   /** The tree whose layer a workspace with this one is mounted over: itself, or a recent one that differs in few files. */
   under(tree: Tree): Tree {
     if (this.#options.store === undefined) return tree;
-    const near = this.#recent.findLast((one) => one.digest === tree.digest || isNear(one, tree)) ?? tree;
+    const near =
+      this.#recent.findLast((one) => one.digest === tree.digest || isNear(one, tree)) ?? tree.over ?? tree;
     this.#recent = [...this.#recent.filter((one) => one.digest !== near.digest), near].slice(-RECENT);
     return near;
   }

@@ -22,9 +22,12 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError, keys, limits } from "@antiphon/contracts";
+import { formatOf, gitObject, readStep, stepNamed, type BaseStep, type ObjectFormat } from "@antiphon/git";
 import type { Baseline, BaselineEntry } from "./collected.ts";
+import { steppedTree } from "./stepped-tree.ts";
 import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
+import type { WritableFile } from "./tar-writer.ts";
 
 export interface TreeSource {
   stream(name: string): AsyncIterable<Buffer>;
@@ -42,6 +45,10 @@ export interface Tree {
   tar(): AsyncIterable<Buffer>;
   /** Its bytes on the disk are not what they were: the next `open` fetches it again. */
   drop(): Promise<void>;
+  /** Of a tree that is a step: the whole tree that it starts from. */
+  readonly over?: Tree;
+  /** Of a tree that is a step: the files that differ, which are in memory. */
+  readonly held?: ReadonlyMap<string, WritableFile>;
 }
 
 interface IndexDocument {
@@ -50,8 +57,12 @@ interface IndexDocument {
   readonly contentBytes: number;
   readonly directories: readonly string[];
   readonly entries: readonly (readonly [path: string, entry: BaselineEntry])[];
+  /** Git's ids of the entries, in their order. Absent: the object is no whole tree of a commit. */
+  readonly ids?: readonly string[];
 }
 
+/** The whole tree of a commit. */
+const OF_COMMIT = /^tree-([0-9a-f]{40}|[0-9a-f]{64})\.tar$/;
 const READ_BYTES = 256 * 1024;
 const INDEXES_IN_MEMORY = 8;
 /** Twice as long as a tree may take to arrive. */
@@ -77,7 +88,8 @@ export class TreeArchive {
       throw new AntiphonError("ANT_SANDBOX_REFUSED", `${JSON.stringify(name)} is not a valid tree name`);
     }
     const recent = this.#recent.get(name);
-    if (recent !== undefined && (await this.#used(name))) return this.#keep(name, recent);
+    if (recent !== undefined && (await this.#used(recent.over?.name ?? name)))
+      return this.#keep(name, recent);
     let coming = this.#coming.get(name); // fetched once for all callers
     if (coming === undefined) {
       coming = this.#load(name).finally(() => this.#coming.delete(name));
@@ -98,9 +110,29 @@ export class TreeArchive {
   }
 
   async #load(name: string): Promise<Tree> {
+    const step = stepNamed(name);
+    if (step !== null) return this.#stepped(name, step);
     const index = await readIndex(this.#indexPath(name));
     if (index !== null && (await this.#used(name))) return this.#treeOf(name, index);
     return this.#treeOf(name, await this.#fetch(name));
+  }
+
+  /** A tree that is a step from a whole one: only what differs is fetched, and nothing is written. */
+  async #stepped(name: string, named: Pick<BaseStep, "tree" | "from">): Promise<Tree> {
+    const whole = keys.tree(named.from);
+    let over = await this.open(whole);
+    if ((await readIndex(this.#indexPath(whole)))?.ids === undefined) {
+      await over.drop(); // An index of an earlier version.
+      over = await this.open(whole);
+    }
+    const index = await readIndex(this.#indexPath(whole));
+    const pieces: Buffer[] = [];
+    for await (const piece of this.#source.stream(name)) pieces.push(piece);
+    const bytes = Buffer.concat(pieces);
+    const step = readStep(bytes, named);
+    if (index?.ids === undefined || index.digest !== over.digest)
+      throw new AntiphonError("ANT_BLOB_MISSING", `${whole} went while the step from it was read`);
+    return steppedTree(name, over, step, { bytes, ids: index.ids });
   }
 
   /** Marks the tree as used now, so that it is evicted last. False when it is missing or another job is removing it. */
@@ -119,7 +151,8 @@ export class TreeArchive {
     await mkdir(this.#directory, { recursive: true });
     await this.#evict(null); // A disk that is full has to become free without this tree.
     const partial = join(this.#directory, `.${name}.${process.pid}.${performance.now()}`);
-    const sink = new IndexSink();
+    const [, format = null] = OF_COMMIT.exec(name) ?? [];
+    const sink = new IndexSink(format === null ? null : formatOf(format));
     const reader = new TarReader(sink);
     const digest = createHash("sha256");
     let bytes = 0;
@@ -139,8 +172,9 @@ export class TreeArchive {
         await file.close();
       }
       reader.finish();
-      const { contentBytes, entries, directories } = sink;
-      const found = { contentBytes, entries, directories: directories.sort() };
+      const { contentBytes, entries, directories, ids } = sink;
+      const known = ids === null ? {} : { ids };
+      const found = { contentBytes, entries, directories: directories.sort(), ...known };
       const index: IndexDocument = { version: 3, digest: digest.digest("hex"), ...found };
       await writeFile(`${partial}.json`, JSON.stringify(index), { mode: 0o600, flush: true });
       await rename(partial, this.#tarPath(name));
@@ -229,30 +263,45 @@ export class TreeArchive {
 class IndexSink implements TarSink {
   readonly entries: [string, BaselineEntry][] = [];
   readonly directories: string[] = [];
+  readonly ids: string[] | null;
   contentBytes = 0;
+  readonly #format: ObjectFormat | null;
   #open: {
     path: string;
     mode: "100644" | "100755";
     size: number;
     hash: ReturnType<typeof createHash>;
+    id: ReturnType<typeof createHash> | null;
   } | null = null;
 
+  /** `format`: git's ids of the entries are told as well. */
+  constructor(format: ObjectFormat | null) {
+    this.#format = format;
+    this.ids = format === null ? null : [];
+  }
+
   entry(entry: TarEntry): void {
-    if (entry.type === "symlink") this.entries.push([entry.path, { kind: "symlink", target: entry.link }]);
+    if (entry.type === "symlink") {
+      this.entries.push([entry.path, { kind: "symlink", target: entry.link }]);
+      if (this.#format !== null) this.ids?.push(gitObject(this.#format, "blob", Buffer.from(entry.link)).id);
+    }
     if (entry.type === "directory") this.directories.push(entry.path.replace(/\/$/, ""));
     if (entry.type !== "file") return;
     this.contentBytes += entry.size;
     const mode = (entry.mode & 0o111) !== 0 ? "100755" : "100644";
-    this.#open = { path: entry.path, mode, size: entry.size, hash: createHash("sha256") };
+    const id = this.#format === null ? null : createHash(this.#format).update(`blob ${entry.size}\0`);
+    this.#open = { path: entry.path, mode, size: entry.size, hash: createHash("sha256"), id };
   }
 
   data(piece: Buffer): void {
     this.#open?.hash.update(piece);
+    this.#open?.id?.update(piece);
   }
 
   end(): void {
     if (this.#open === null) return;
-    const { path, mode, size, hash } = this.#open;
+    const { path, mode, size, hash, id } = this.#open;
+    if (id !== null) this.ids?.push(id.digest("hex"));
     this.entries.push([path, { kind: "file", mode, size, sha256: hash.digest("hex") }]);
     this.#open = null;
   }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { BaselineEntry } from "./collected.ts";
 import { canonicalTar } from "./tar-writer.ts";
-import { filesIn, STEP_BYTES, stepBetween } from "./tree-step.ts";
+import { STEP_BYTES } from "@antiphon/git";
+import { filesIn, stepBetween } from "./tree-step.ts";
 
 const file = (content: string, mode: "100644" | "100755" = "100644"): BaselineEntry => ({
   kind: "file",

@@ -3,6 +3,7 @@
  * in. A commit changes few files, so this is less than emptying and filling the workspace. The result is the same workspace:
  * files of equal content and mode stay, with their time.
  */
+import { STEP_BYTES } from "@antiphon/git";
 import type { BaselineEntry } from "./collected.ts";
 import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
 import type { WritableFile } from "./tar-writer.ts";
@@ -13,9 +14,6 @@ export interface TreeStep {
   readonly remove: readonly string[];
   readonly put: ReadonlySet<string>;
 }
-
-/** The files of a step are held in memory. With more, filling the workspace anew costs less. */
-export const STEP_BYTES: number = 8 * 1024 * 1024;
 
 type Held = Pick<Tree, "baseline" | "directories">;
 
@@ -38,7 +36,13 @@ export function stepBetween(from: Held, to: Held): TreeStep | null {
 }
 
 /** The named files of a tree. */
-export async function filesIn(tree: Pick<Tree, "tar">, paths: ReadonlySet<string>): Promise<WritableFile[]> {
+export async function filesIn(
+  tree: Pick<Tree, "tar" | "held">,
+  paths: ReadonlySet<string>,
+): Promise<WritableFile[]> {
+  const { held } = tree;
+  if (held !== undefined && [...paths].every((path) => held.has(path)))
+    return [...paths].flatMap((path) => held.get(path) ?? []);
   const sink = new NamedFiles(paths);
   const reader = new TarReader(sink);
   for await (const piece of tree.tar()) reader.push(piece);

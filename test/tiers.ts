@@ -146,6 +146,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/survival.test.ts",
   "test/e2e/agent-packs.test.ts",
   "test/integration/agents/model-loop.test.ts",
+  "test/integration/agents/opencode-server.test.ts",
   "test/e2e/race.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/repository-kinds.test.ts",

@@ -115,6 +115,7 @@ test.each([
   ["codex", "model:responses"],
   ["gemini", "model:generate"],
   ["opencode", "model:chat"],
+  ["opencode-server", "model:chat"],
   ["pi", "model:chat"],
   ["aider", "model:chat"],
   ["mini-swe-agent", "model:responses"],
@@ -145,6 +146,39 @@ test.each([
       expect(decision).toBe("allow");
       expect(model?.charged_tokens).toBe(1020);
     }
+  },
+  INSTALL_MS,
+);
+
+test(
+  "a request that opencode-server has answered is not asked again, its change is verified again, and another seed asks anew",
+  async () => {
+    const repo = project();
+    const run = async (...more: string[]) => {
+      const heard = stub.heard.length;
+      const { document } = await stack.json<Summary>(
+        [
+          ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+          ...["--agent", "opencode-server", "--model-usd", "2", ...more],
+        ],
+        { timeoutMs: INSTALL_MS },
+      );
+      expect(document).toMatchObject({ status: "succeeded", code: null });
+      return { runId: document.runId, calls: stub.heard.length - heard };
+    };
+    const [first, second, third] = [await run(), await run(), await run("--seed", "other")];
+    expect([first.calls > 0, second.calls, third.calls > 0]).toEqual([true, 0, true]);
+    const diffOf = async ({ runId }: { runId: string }) => (await stack.antiphon(["diff", runId])).stdout;
+    expect(await diffOf(second)).toBe(await diffOf(first));
+    const kept = await stack.antiphon(["evidence", "get", first.runId, "T-001", "1", "compile.json"]);
+    expect(JSON.parse(kept.stdout)).toMatchObject({
+      input: { intent: { goal: "Fix the broken add", task_id: "T-001" }, schemaVersion: 0, seed: "0" },
+      output: { patch: { files: [{ path: "add.js" }] } },
+    });
+    const heard = stub.heard.length;
+    for (const { runId } of [first, second])
+      expect((await stack.json(["replay", runId])).document).toMatchObject({ same: true });
+    expect(stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,
 );

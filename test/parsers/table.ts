@@ -37,6 +37,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/director/src/verification/delivery.ts": OURS,
   "services/gateway/src/notices/told-places.ts": OURS,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
+  "services/associate/src/evidence/compile-answer.ts": "JSON of a bounded size",
   "services/director/src/sessions/build-command.ts": ANCHORED,
   "services/director/src/sessions/upload-artifact.ts": ANCHORED,
   "services/director/src/work-items/file-backlog.ts": "JSON of a bounded size, and the name of a directory",

@@ -9,8 +9,8 @@ interface Turn {
   readonly calls?: readonly (readonly [name: string, input: object | string])[];
   readonly refuses?: true;
 }
-/** What goes wrong instead of an answer: a status; a stream that ends early, is no stream, or never ends. */
-type Trouble = 400 | 402 | 429 | 500 | "cut" | "reset" | "garbage" | "endless" | "empty";
+/** What goes wrong instead of an answer: a status; a stream that ends early, is no stream, never ends, or says nothing. */
+type Trouble = 400 | 402 | 429 | 500 | "cut" | "reset" | "garbage" | "endless" | "empty" | "silent";
 export type Line = Turn | Trouble;
 
 export interface ModelScript {
@@ -22,12 +22,19 @@ export interface ModelScript {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The last line is repeated. */
-export async function startModelScript(lines: readonly Line[]): Promise<ModelScript> {
+/**
+ * The last line is repeated.
+ * @param before what happens between a call, counted from 1, and its answer
+ */
+export async function startModelScript(
+  lines: readonly Line[],
+  before: (call: number) => void = () => undefined,
+): Promise<ModelScript> {
   const heard: Json[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       heard.push(JSON.parse(body) as Json);
+      before(heard.length);
       const line = lines[Math.min(heard.length, lines.length) - 1];
       if (line !== undefined) say(line, request.url?.endsWith("/messages") === true, response);
     });
@@ -57,7 +64,8 @@ function say(line: Line, isMessages: boolean, response: ServerResponse): void {
     response.write(
       `${typeof event["type"] === "string" ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`,
     );
-  if (line === "garbage") response.end('data: {"choices": [{"del\n\ndata: <html>\n\n');
+  if (line === "silent") response.flushHeaders();
+  else if (line === "garbage") response.end('data: {"choices": [{"del\n\ndata: <html>\n\n');
   else if (line === "cut" || line === "reset") {
     write(shape({ text: "I will" })[isMessages ? 2 : 0] ?? {});
     if (line === "cut") response.end();

@@ -158,7 +158,15 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
         "--model and --model-host are about one agent, and --agent names several",
         "write the model into a pack of your own: `antiphon agents add`",
       );
-    return packAgent(pack, { model: asText(model), modelHost: asText(modelHost) });
+    if (flags["seed"] !== undefined && (others.length > 0 || pack.prompt !== "compile"))
+      throw usage(
+        "--seed is about an agent that compiles, or about a recorded session",
+        "leave out --seed, or leave out --agent",
+      );
+    return packAgent(pack, {
+      ...{ model: asText(model), modelHost: asText(modelHost) },
+      seed: asText(flags["seed"]),
+    });
   }
   const kind = flags.agent ?? impliedAgent(flags);
   if (kind === null) {

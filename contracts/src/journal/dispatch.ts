@@ -51,6 +51,12 @@ export const DispatchBody = closed(
     services: Type.Optional(Services),
     gate: Type.Optional(GateOrder),
     fork: Type.Optional(ForkPoint),
+    tenant: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: "Whose sessions may answer an agent that compiles. Absent: the agent does not compile.",
+      }),
+    ),
   },
   {
     description: "An attempt was dispatched. Written by the Director; `verify_profile.commands` is resolved.",
@@ -87,4 +93,6 @@ export type DispatchBody = {
   gate?: GateOrder;
   /** The attempt of another run that it begins again. Absent: it is no fork. */
   fork?: ForkPoint;
+  /** Whose sessions may answer an agent that compiles. Absent: it does not compile. */
+  tenant?: string;
 };

@@ -21,7 +21,7 @@ export function associate(places: Places): Rights {
       ask("antiphon.v1.log.*.*.progress"),
       ask(`$KV.${BUCKETS.evidence}.*.*.*`), // A verdict's manifest has one token more.
       ...readsKv(BUCKETS.evidence),
-      ...writesFiles(BUCKETS.evidenceFiles),
+      ...writesFiles(BUCKETS.evidenceFiles, BUCKETS.compiled),
       ...readsFiles(BUCKETS.repos, BUCKETS.recordings),
       ...places.journal,
       ...places.consumes("associate"),

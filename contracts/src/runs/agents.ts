@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TObject, type TProperties } from "typebox";
 import { Patch } from "../seeds/patch.ts";
-import { PackAsks, PackHears, PackTranscript } from "../settings/agent-pack.ts";
+import { PACK_PROMPTS, PackAsks, PackHears, PackTranscript } from "../settings/agent-pack.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 
@@ -80,7 +80,15 @@ const pack = agent(
       description: "Directories of its programs.",
     }),
     argv: Type.Array(Type.String({ maxLength: 8192 }), { minItems: 1, maxItems: 64 }),
-    prompt: oneOf(["stdin", "argument"], { description: "How it is told its task." }),
+    prompt: oneOf(PACK_PROMPTS, { description: "How it is told its task." }),
+    seed: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          "Part of the replay key of an agent that compiles; another seed asks its model anew. Default: 0.",
+      }),
+    ),
     env: Type.Record(
       Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }),
       Type.String({ maxLength: 4096 }),

@@ -9,6 +9,8 @@ import type { AgentOf } from "./agents.ts";
 export interface PackChoice {
   readonly model?: string | undefined;
   readonly modelHost?: string | undefined;
+  /** Of an agent that compiles. */
+  readonly seed?: string | undefined;
 }
 
 /** The directory of an installed pack, below the home directory of the sandbox. */
@@ -53,6 +55,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     path: [`${PLACE}/bin`, ...(pip === undefined ? [] : [`${PLACE}/python/bin`])],
     argv: pack.argv.map(filled),
     prompt: pack.prompt,
+    ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     env: Object.fromEntries(env),
     junk: [...(pack.junk ?? [])],
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),

@@ -72,6 +72,8 @@ export const PackTranscript = closed(
 );
 export type PackTranscript = Static<typeof PackTranscript>;
 
+export const PACK_PROMPTS = ["stdin", "argument", "compile"] as const;
+
 export const PackAsks = closed(
   {
     exit_code: Type.Integer({
@@ -105,9 +107,9 @@ export const AgentPack = closed(
       description:
         "The command, run in the work tree. Exit code 0 says that it is done. `${files}` is the directory of its own files.",
     }),
-    prompt: oneOf(["stdin", "argument"], {
+    prompt: oneOf(PACK_PROMPTS, {
       description:
-        "How it is told its task: on standard input, or as one more word at the end of `argv`. The full brief is in ANTIPHON_TASK either way.",
+        "How it is told its task: on standard input, or as one more word at the end of `argv`. compile: an OCCompileInput as JSON on standard input, which it answers with `{input, output}` in the file that ANTIPHON_COMPILE_FILE names. The full brief is in ANTIPHON_TASK either way.",
     }),
     env: Type.Optional(
       Type.Record(

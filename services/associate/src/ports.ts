@@ -6,6 +6,8 @@ import type {
   EvidenceManifest,
   EvidenceRef,
   FileMode,
+  OCCompileInput,
+  OCCompileOutput,
   PackAsks,
   PackTranscript,
   SandboxEvent,
@@ -100,6 +102,11 @@ export interface Recordings {
   find(replayKey: string): Promise<unknown>;
 }
 
+/** Sessions of agents that compile. */
+export interface Compiled extends Recordings {
+  /** The first session of a key stays. */
+  keep(replayKey: string, session: { input: OCCompileInput; output: OCCompileOutput }): Promise<void>;
+}
 /** @throws AntiphonError when they cannot be made again */
 export type ExportAgain = (
   attempt: { readonly runId: string; readonly taskId: string; readonly epoch: number },
@@ -122,36 +129,41 @@ export interface AgentContext {
   readonly told: readonly Told[];
   readonly trees: BaseTrees;
   readonly recordings: Recordings;
+  readonly compiled: Pick<Compiled, "find">;
+  /** A session of before may answer an agent that compiles. */
+  readonly mayReuse: boolean;
+}
+
+export interface PreparedWork {
+  readonly kind: "work";
+  /** Applied to the base tree before the first step. */
+  readonly change: Change;
+  readonly steps: readonly WorkStep[];
+  /** False: the agent vouches for its work, and the checks are skipped. */
+  readonly selfVerify: boolean;
+  /**
+   * True: the steps are a program that decides by itself, at a price. It may leave a question for a person, and it is not
+   * started if a check cannot start. Default: false.
+   */
+  readonly isProgram?: boolean;
+  /** A recorded session, for the provenance. */
+  readonly transcript: string | null;
+  /** A short description of the work. */
+  readonly note: string;
+  /** Globs of the agent's own files, which are left out of the change. Default: none. */
+  readonly junk?: readonly string[];
+  /** The agent's own account of its session, which is kept. Default: none. */
+  readonly account?: PackTranscript;
+  /** A way of its own to ask. Default: none. */
+  readonly asks?: PackAsks;
+  /** True: its commands may run antiphon-ask and leave a question. Default: as `isProgram`. */
+  readonly mayAsk?: boolean;
+  /** The request that it answers in COMPILE_FILE, and its replay key. Default: none. */
+  readonly compiles?: { readonly key: string; readonly input: OCCompileInput };
 }
 
 /** An agent's decision, as data. The attempt carries it out. */
-export type Preparation =
-  | {
-      readonly kind: "work";
-      /** Applied to the base tree before the first step. */
-      readonly change: Change;
-      readonly steps: readonly WorkStep[];
-      /** False: the agent vouches for its work, and the checks are skipped. */
-      readonly selfVerify: boolean;
-      /**
-       * True: the steps are a program that decides by itself, at a price. It may leave a question for a person, and it is not
-       * started if a check cannot start. Default: false.
-       */
-      readonly isProgram?: boolean;
-      /** A recorded session, for the provenance. */
-      readonly transcript: string | null;
-      /** A short description of the work. */
-      readonly note: string;
-      /** Globs of the agent's own files, which are left out of the change. Default: none. */
-      readonly junk?: readonly string[];
-      /** The agent's own account of its session, which is kept. Default: none. */
-      readonly account?: PackTranscript;
-      /** A way of its own to ask. Default: none. */
-      readonly asks?: PackAsks;
-      /** True: its commands may run antiphon-ask and leave a question. Default: as `isProgram`. */
-      readonly mayAsk?: boolean;
-    }
-  | { readonly kind: "ask"; readonly questions: readonly string[] };
+export type Preparation = PreparedWork | { readonly kind: "ask"; readonly questions: readonly string[] };
 
 /**
  * An agent decides how a task is done; it does not use a sandbox or the journal itself.
@@ -168,6 +180,7 @@ export interface AttemptPorts {
   readonly overlays: Overlays;
   readonly evidence: EvidenceStore;
   readonly recordings: Recordings;
+  readonly compiled: Compiled;
   /** Absent: a job that asks is ended. */
   readonly held?: HeldJobs;
   /** Has the objects that a dispatch names stored again. */

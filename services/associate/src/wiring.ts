@@ -31,7 +31,7 @@ import type {
   SigningKey,
 } from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
-import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
+import { compiled, evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { exportAgainOver } from "./attempt/export-again.ts";
 import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
@@ -186,6 +186,7 @@ export function portsOf(context: AssociateContext, settings: AssociateSettings):
     overlays: overlays(files),
     evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
     recordings: recordings(openBlobs(bus, BUCKETS.recordings)),
+    compiled: compiled(openBlobs(bus, BUCKETS.compiled)),
     exportAgain: exportAgainOver(bus),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,

@@ -5,7 +5,7 @@
 import { AntiphonError, PLAN_FILE, replayKey, validate } from "@antiphon/contracts";
 import type { AgentOf, DirectorTask, OCCompileOutput, Patch } from "@antiphon/contracts";
 import { NO_CHANGE } from "../ports.ts";
-import type { Agent, AgentContext, Change } from "../ports.ts";
+import type { Agent, AgentContext, Change, PreparedWork } from "../ports.ts";
 import { changeOf } from "./patched.ts";
 
 export function replayAgent(spec: AgentOf<"replay">): Agent {
@@ -26,16 +26,25 @@ export function replayAgent(spec: AgentOf<"replay">): Agent {
           { data: { key } },
         );
       }
-      const { output, patch } = sessionOf(recording, key);
-      return {
-        kind: "work",
-        change: withPlan(await recorded(patch, context), output.plan, task),
-        steps: [],
-        selfVerify: true,
-        transcript: `${JSON.stringify({ key, transcript: output.transcript }, null, 2)}\n`,
-        note: `replayed the recorded session ${key.slice(0, 12)}`,
-      };
+      return replayed(recording, key, context);
     },
+  };
+}
+
+/** Throws ANT_AGENT_FAILED when it is no session, and ANT_PATCH_* when its patch does not apply. */
+export async function replayed(
+  recording: unknown,
+  key: string,
+  context: AgentContext,
+): Promise<PreparedWork> {
+  const { output, patch } = sessionOf(recording, key);
+  return {
+    kind: "work",
+    change: withPlan(await recorded(patch, context), output.plan, context.dispatch.task),
+    steps: [],
+    selfVerify: true,
+    transcript: `${JSON.stringify({ key, transcript: output.transcript }, null, 2)}\n`,
+    note: `replayed the recorded session ${key.slice(0, 12)}`,
   };
 }
 

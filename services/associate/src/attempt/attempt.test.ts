@@ -12,6 +12,7 @@ function input(over: Partial<JobInput> = {}): JobInput {
     selfVerify: true,
     isProgram: false,
     mayAsk: false,
+    compiles: false,
     brief: '{"goal":"x"}',
     budgetMs: 60_000,
     probeTools: false,

@@ -5,6 +5,7 @@
  *   work-1 .. work-n    the agent's commands; the first that fails ends the job
  *   (changes are collected here, so files that checks leave behind are not part of the change)
  *   question            what the agent asks a person; if it does, the job ends here
+ *   compile             the answer of an agent that compiles
  *   artifact-1 .. -n    the files that the task has to leave, because git may ignore them
  *   commit-message      the message of the agent's own last commit, if the sandbox has a repository
  *   check-1 .. check-n  self-verification; every check runs, even after another one failed
@@ -14,6 +15,7 @@ import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
 import { programSteps } from "./check-programs.ts";
 import { artifactSteps } from "../evidence/artifacts.ts";
+import { compileStep } from "../evidence/compile-step.ts";
 import { messageStep } from "../evidence/inside-commit.ts";
 import { QUESTION_FILE, questionStep } from "../evidence/question.ts";
 
@@ -52,6 +54,8 @@ export interface JobInput {
   readonly isProgram: boolean;
   /** Its commands may run antiphon-ask and leave a question. */
   readonly mayAsk: boolean;
+  /** Its answer is printed after the work. */
+  readonly compiles: boolean;
   readonly brief: string;
   readonly budgetMs: number;
   /** True: add a step that lists the installed tools. */
@@ -126,7 +130,8 @@ export function planJob(input: JobInput): JobPlan {
   const hasProgram = work.length > 0 && input.isProgram;
   const before = hasProgram ? programSteps(commands, env, budgetMs) : [];
   const asked = work.length > 0 && input.mayAsk ? [questionStep(env, budgetMs)] : [];
-  const ran = [...before, ...work, ...asked, ...left, ...told, ...checks];
+  const answer = work.length > 0 && input.compiles ? [compileStep(env, budgetMs)] : [];
+  const ran = [...before, ...work, ...asked, ...answer, ...left, ...told, ...checks];
   return {
     steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,
     collectAfter: work.at(-1)?.id ?? null,

@@ -79,6 +79,7 @@ function driven(...answers: Answer[]): Driven {
       diffOf: () => Promise.resolve(null),
     },
     recordings: { find: () => Promise.resolve(null) },
+    compiled: { find: () => Promise.resolve(null), keep: () => Promise.resolve() },
     exportAgain: ({ epoch }) => Promise.resolve(void exported.push(epoch)),
     progress: (text) => void said.push(text),
     clock: {

@@ -111,7 +111,7 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     ports.trees
       .ensure(dispatch.base, giveUp)
       .catch((error: unknown) => ports.log.debug({ err: error }, "could not fetch the base tree early"));
-    const { trees, recordings } = ports;
+    const { trees, recordings, compiled } = ports;
     const { epoch, runId } = order;
     const held = ports.held?.take({ runId, taskId: dispatch.task.task_id, epoch }, dispatch.answers) ?? null;
     if (held !== null) {
@@ -125,7 +125,8 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const judged = await judgedIn(dispatch, ports);
     const briefed = order.replay?.briefed ?? order.mailbox?.forBrief() ?? [];
     const diffs = { previousDiff, isApplied, judged };
-    const context = { dispatch: told, epoch, ...diffs, told: briefed, trees, recordings };
+    const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
+    const context = { dispatch: told, epoch, ...diffs, told: briefed, ...stores };
     const prepared = await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
@@ -156,6 +157,11 @@ async function recordedBefore(
   { evidence }: AttemptPorts,
 ): Promise<readonly BlobRef[]> {
   return fork === undefined || replay !== undefined ? [] : recordedCalls(fork, evidence);
+}
+
+/** A fork asks its agent, and a replay of an attempt that asked gives it the recorded answers. */
+function mayReuse({ dispatch: { fork }, replay }: AttemptOrder): boolean {
+  return replay === undefined ? fork === undefined : replay.calls.length === 0;
 }
 
 /** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */
@@ -223,6 +229,7 @@ async function inSandbox(
     selfVerify: work.selfVerify,
     isProgram: work.isProgram ?? false,
     mayAsk: work.mayAsk ?? work.isProgram ?? false,
+    compiles: work.compiles !== undefined,
     brief: order.brief,
     budgetMs,
     probeTools: !ports.tools.has(dispatch.image ?? ""),

@@ -14,6 +14,7 @@ import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
+import { answerOf, checkedSession, compileFiles, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
@@ -47,25 +48,38 @@ export interface Proposed {
   readonly facts: AttemptFacts;
   readonly report: Report;
   readonly artifacts: readonly Artifact[];
+  /** Of an agent that compiles; null: there is none. */
+  readonly session: Session | null;
 }
 
 export async function proposed(
   { dispatch }: Pick<AttemptOrder, "dispatch">,
-  ports: Pick<AttemptPorts, "trees">,
+  ports: Pick<AttemptPorts, "trees" | "evidence">,
   ran: Ran,
 ): Promise<Proposed> {
   const { artifacts, change } = setAside(dispatch.task, ran.change, ran.outcome);
   const { diff, ending } = await diffed(dispatch, ports, { ...ran, change }); // associate/A6
-  const facts = factsFor(dispatch, { ...ran, ending }, diff, artifacts);
-  return { facts, report: reportOf(facts), artifacts };
+  const answer = await answerOf({ ...ran, ending }, ports.evidence);
+  const end = answer !== null && "fault" in answer ? answer.fault : ending;
+  const facts = factsFor(dispatch, { ...ran, ending: end }, diff, artifacts);
+  const session = answer !== null && "session" in answer ? answer.session : null;
+  return { facts, report: reportOf(facts), artifacts, session };
 }
 
 /** Stores the evidence, then returns the report that refers to it. */
 export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
   const { dispatch, runId, epoch, associate } = order;
-  const { facts, report, artifacts } = await proposed(order, ports, ran);
+  const { facts, report, artifacts, ...answered } = await proposed(order, ports, ran);
+  const session =
+    answered.session === null
+      ? null
+      : await checkedSession(answered.session, facts.change, artifacts, {
+          trees: ports.trees,
+          base: dispatch.base,
+        });
   const bundle = [
     ...filesOf(facts, provenanceOf(order, ports, ran)),
+    ...compileFiles(ran.work?.compiles?.input, session),
     ...artifacts.map(({ file }) => file),
     ...transcriptOf(ran.work?.account, ran.account ?? null, ran.outcome, ran.plan?.work.at(-1)?.id ?? null),
   ];
@@ -80,6 +94,10 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     files,
   });
   const evidence = await ports.evidence.publish(manifest); // associate/A6
+  // What people told a live attempt is no part of its request.
+  const isOwnWork = report.decision === "propose" && order.mailbox === undefined;
+  if (session !== null && ran.work?.compiles !== undefined && isOwnWork)
+    await ports.compiled.keep(ran.work.compiles.key, session);
   ports.progress(manifest.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");
   return {
     kind: "reported",

@@ -11,6 +11,7 @@ import { roomOf } from "../environments/run-room.ts";
 import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
+import { tenantOf } from "../verification/room-request.ts";
 import { requireGates } from "../verification/gates-planned.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
 import { forkedAt } from "./forked-at.ts";
@@ -84,6 +85,7 @@ export async function dispatch(
     ...(environment === null ? {} : { environment }),
     ...(start === null ? {} : { gate: start.order }),
     ...(point === null ? {} : { fork: point }),
+    ...(agent.kind === "pack" && agent.prompt === "compile" ? { tenant: tenantOf(run) } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-// The requests for approval that a session's log holds, what each is bound to, and whether that has changed since. Pure.
+// The requests for approval that a session's log holds, what each is bound to, and whether that has changed since.
 import { canonicalJson, digestOf } from "@antiphon/contracts";
 import type {
   AskedUnder,

@@ -134,6 +134,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/policy-later.test.ts",
   "test/integration/gateway/policy-ways.test.ts",
   "test/integration/director/race-landing.test.ts",
+  "test/integration/director/race-watch.test.ts",
   "test/integration/egress-gateway/egress-upstream-proxy.test.ts",
 ];
 

@@ -134,6 +134,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/policy-later.test.ts",
   "test/integration/gateway/policy-ways.test.ts",
   "test/integration/director/race-landing.test.ts",
+  "test/integration/director/race-watch.test.ts",
   "test/integration/egress-gateway/egress-upstream-proxy.test.ts",
 ];
 
@@ -160,6 +161,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/waiting-people.test.ts",
   "test/e2e/attach.test.ts",
   "test/e2e/crash.test.ts",
+  "test/e2e/resume.test.ts",
   "test/e2e/diamond.test.ts",
   "test/e2e/drain.test.ts",
   "test/e2e/honest-failures.test.ts",

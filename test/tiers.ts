@@ -212,6 +212,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-microsandbox.test.ts",
   "test/integration/sandbox-runner/sandbox-sessions.test.ts",
   "test/integration/sandbox-runner/sandbox-storm.test.ts",
+  "test/integration/sandbox-runner/sandbox-swap.test.ts",
   "test/integration/director/timers.test.ts",
   "test/integration/tools/known-process.test.ts",
   "test/integration/tools/tools.test.ts",

@@ -21,7 +21,7 @@ const TABLE = {
   ANT_AGENT_TOOL_REFUSED: ["attempt", 403, 1, "The agent asked for a tool the task does not allow.", "Add the tool to allowed_tools, or change the task so that the agent does not need it."],
   ANT_AGENT_UNKNOWN: ["terminal", 422, 2, "There is no agent of that kind.", "Use one of the kinds that the message lists."],
   ANT_APPROVAL_OWN: ["terminal", 403, 2, "The approval does not count: it comes from the requester of the run, or from a name that many people share.", "Ask another person to approve with a token of their own. Everybody may reject or ask for changes."],
-  ANT_APPROVAL_STALE: ["terminal", 409, 2, "The approval names another verdict or commit than the one that would land now.", "Look at the waiting change with `antiphon get <runId>`, then decide on it."],
+  ANT_APPROVAL_STALE: ["terminal", 409, 2, "The approval names another verdict or commit than the one that would land now, or the policy of its repository has changed since it was asked for.", "Look at the waiting change with `antiphon get <runId>`, then decide on it. After a change of the policy: reject it, then `antiphon retry <runId>`, which asks again under the new policy."],
   ANT_ARCHIVE_CORRUPT: ["terminal", 500, 1, "The pack that holds an archived run is missing or differs from the run's `archived` record.", "Restore the object named in the details to ANT_ARCHIVE from a backup; `nats object ls ANT_ARCHIVE` lists the existing ones."],
   ANT_ASSOCIATE_DRAINING: ["retry", 200, 1, "The Associate was asked to stop before the attempt was over.", "The next epoch runs on another Associate."],
   ANT_ASSOCIATE_UNAVAILABLE: ["retry", 503, 4, "No Associate answered.", "Start one: `antiphon dev`, or `antiphon serve --role associate`."],

@@ -119,8 +119,8 @@ export class SimRepository implements RepositoryPort {
     });
   }
 
-  exportNamed(): Promise<void> {
-    return Promise.resolve();
+  exportNamed(_repo: RepoRef, _commit: string, object: string): Promise<readonly string[]> {
+    return Promise.resolve([object]);
   }
 
   exportHistory(): Promise<null> {
@@ -204,6 +204,10 @@ export class SimRepository implements RepositoryPort {
 
   tip(_repo: RepoRef, ref: string): Promise<string | null> {
     return this.ask(() => this.git.refs.get(ref) ?? null);
+  }
+
+  runOf(_repo: RepoRef, commit: string): Promise<string | null> {
+    return this.ask(() => this.git.need(commit).trailers["Antiphon-Run"] ?? null);
   }
 
   private ask<T>(effect: () => T): Promise<T> {

@@ -87,7 +87,7 @@ export class Repositories implements RepositoryPort {
     return this.#exports.exportBase(repo, commit);
   }
 
-  exportNamed(repo: RepoRef, commit: string, object: string): Promise<void> {
+  exportNamed(repo: RepoRef, commit: string, object: string): Promise<readonly string[]> {
     return this.#exports.exportNamed(repo, commit, object);
   }
 
@@ -145,6 +145,10 @@ export class Repositories implements RepositoryPort {
 
   tip(repo: RepoRef, ref: string): Promise<string | null> {
     return this.#landings.tip(repo, ref);
+  }
+
+  runOf(repo: RepoRef, commit: string): Promise<string | null> {
+    return this.#landings.runOf(repo, commit);
   }
 }
 

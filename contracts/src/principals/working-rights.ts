@@ -65,6 +65,7 @@ export function egress(places: Places): Rights {
     asks: [
       ...readsKv(BUCKETS.budgets),
       ask(`$KV.${BUCKETS.budgets}.*`),
+      ask(`$KV.${BUCKETS.budgets}.*.*.*`), // The recordings of an attempt's calls.
       ...writesFiles(BUCKETS.evidenceFiles),
       ...places.journals.map((stream) => api(`STREAM.INFO.${stream}`)), // Tells the number of partitions.
       durability,

@@ -21,6 +21,24 @@ describe("a finding", () => {
     expect(linesOf(finding({ quote: "  two\r\nthree\n" }), finding({ quote: "two\nthree" }))).toEqual([2, 2]);
   });
 
+  test("may quote a line that the change removed, also of a file that it removed", () => {
+    const before = new Map([
+      ["a.txt", "zero\nold\ntwo"],
+      ["gone.txt", "check(user)"],
+    ]);
+    const all = [
+      finding({ quote: "old" }),
+      finding({ file: "gone.txt", quote: "check(user)" }),
+      finding({ quote: "new" }),
+    ];
+    const { findings, dropped } = reviewOf(all, texts, before);
+    expect(findings.map(({ file, line }) => [file, line])).toEqual([
+      ["a.txt", 2],
+      ["gone.txt", 1],
+    ]);
+    expect(dropped.map(({ reason }) => reason)).toEqual(["the quote is not in the file"]);
+  });
+
   test.each([
     ["a file that is not there", { file: "b.txt" }, "there is no such text file"],
     ["a quote that is not there", { quote: "four" }, "the quote is not in the file"],

@@ -2,7 +2,8 @@
  * A review: the findings whose quotes are in the tree, and those that were dropped. Pure.
  *
  * A reviewer may remember a file wrongly or make one up, so its word does not count: each quote is looked up in the file
- * itself. A quote that is on another line than named is kept with the line where it is.
+ * itself. A quote that is on another line than named is kept with the line where it is. A change also removes lines: a quote that
+ * is not in the changed file counts if the file held it before, with its line there.
  */
 import type { SkillResult } from "../seeds/skill-result.ts";
 import type { DroppedFinding, Finding, Severity } from "./findings.ts";
@@ -13,16 +14,25 @@ export interface Review {
   readonly dropped: readonly DroppedFinding[];
 }
 
-/** `texts`: the files of the reviewed tree by path; a file that is not there, or is no text, is absent. */
-export function reviewOf(findings: readonly Finding[], texts: ReadonlyMap<string, string>): Review {
-  const files = new Map([...texts].map(([path, text]) => [path, linesOf(text)]));
+/**
+ * `texts`: the files of the reviewed tree by path; a file that is not there, or is no text, is absent. `before`: the same of
+ * the tree that the reviewed change was made to; empty if no change is reviewed.
+ */
+export function reviewOf(
+  findings: readonly Finding[],
+  texts: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string> = new Map(),
+): Review {
+  const [files, old] = [texts, before].map(
+    (all) => new Map([...all].map(([path, text]) => [path, linesOf(text)])),
+  ) as [Map<string, Lines>, Map<string, Lines>];
   const kept: Finding[] = [];
   const dropped: DroppedFinding[] = [];
   for (const finding of findings) {
-    const file = files.get(finding.file);
-    const line = file === undefined ? null : lineOf(file, finding);
+    const sides = [files.get(finding.file), old.get(finding.file)].filter((side) => side !== undefined);
+    const line = sides.map((side) => lineOf(side, finding)).find((at) => at !== null) ?? null;
     if (line !== null) kept.push({ ...finding, line });
-    else dropped.push({ finding, reason: file === undefined ? NO_FILE : NO_QUOTE });
+    else dropped.push({ finding, reason: sides.length === 0 ? NO_FILE : NO_QUOTE });
   }
   return { findings: kept.sort(worstFirst), dropped };
 }

@@ -31,6 +31,13 @@ export const EgressGrant = closed(
       Type.Boolean({ description: "False: model calls are charged but not recorded. Default: true." }),
     ),
     replay: Type.Optional(RecordedAnswers),
+    resumes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          "An earlier attempt of the task that was lost: its recorded model calls are answered from the record, then the model answers. In place of `replay`, if it left any.",
+      }),
+    ),
   },
   { description: "The hosts a sandbox may reach." },
 );

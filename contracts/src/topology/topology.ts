@@ -333,8 +333,9 @@ const buckets: readonly BucketSpec[] = [
   {
     name: BUCKETS.budgets,
     kind: "kv",
-    purpose: "What the model calls of a run were charged; written by compare-and-set only.",
-    keys: "<runId>",
+    purpose:
+      "What the model calls of a run were charged, written by compare-and-set only; and the recordings of each attempt's calls, for the attempt after a lost one.",
+    keys: "<runId>, <runId>.<taskId>.<epoch>",
     history: 1,
     rollups: false,
   },

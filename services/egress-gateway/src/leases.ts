@@ -35,6 +35,7 @@ import { EgressRefusal } from "./policy/refusal.ts";
 import { measureTraffic } from "./traffic-meter.ts";
 import type { ExchangePorts, ModelAnswer, ModelAsk } from "./proxy/exchange.ts";
 import { modelExchange } from "./models/model-exchange.ts";
+import { isWhole, type CallLists } from "./models/call-list.ts";
 import { RecordedCalls } from "./models/recorded-calls.ts";
 import { readRecording } from "./models/recording.ts";
 import { replayExchange } from "./models/replay-exchange.ts";
@@ -43,6 +44,8 @@ export interface LeasePorts {
   /** The settings for a new listener. */
   readonly settings: () => EgressSettings;
   readonly budgets: BudgetStore;
+  /** Where the calls of attempts under way are listed. Default: nowhere, and an attempt after a lost one asks anew. */
+  readonly lists?: CallLists;
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
   /** Reads a recording of a model call. */
@@ -90,7 +93,8 @@ export class Leases {
   }
 
   /** Throws ANT_EGRESS_BUSY at the limit, and ANT_EGRESS_HOST, _ADDRESS or _MALFORMED for an invalid allowlist. */
-  async opened(request: EgressOpenRequest): Promise<EgressOpened> {
+  async opened(asked: EgressOpenRequest): Promise<EgressOpened> {
+    const request = await this.#resuming(asked);
     const { node, log } = this.#ports;
     const settings = this.#ports.settings();
     if (this.#leases.size >= limits.egressLeases)
@@ -139,6 +143,20 @@ export class Leases {
 
   closeAll(): void {
     for (const lease of [...this.#leases.keys()]) this.#end(lease);
+  }
+
+  /** With the whole answers of the lost attempt in place of its epoch. */
+  async #resuming(request: EgressOpenRequest): Promise<EgressOpenRequest> {
+    const { resumes: epoch, ...grant } = request.grant;
+    if (epoch === undefined) return request;
+    const listed = (await this.#ports.lists?.of({ ...request, epoch })) ?? [];
+    const whole = await Promise.all(
+      listed.map(async (call) => isWhole(readRecording(await this.#ports.read(call)))),
+    );
+    const calls = listed.filter((_call, i) => whole[i]);
+    if (calls.length === 0) return { ...request, grant };
+    this.#ports.lists?.writer(request)(calls); // If this attempt is lost as well, they are not lost with it.
+    return { ...request, grant: { ...grant, replay: { calls, then: "live" } } };
   }
 
   async #recorded({ grant }: EgressOpenRequest): Promise<RecordedCalls | null> {
@@ -210,8 +228,8 @@ export class Leases {
     settings: EgressSettings,
   ): ExchangePorts["model"] {
     const { replayed } = account;
-    const live: ExchangePorts["model"] = (ask) =>
-      modelExchange(ask, this.#modelPorts(request, account, upstream, settings));
+    const modelPorts = this.#modelPorts(request, account, upstream, settings);
+    const live: ExchangePorts["model"] = (ask) => modelExchange(ask, modelPorts);
     const { replay } = request.grant;
     if (replayed === null || replay === undefined) return live;
     const nameOf = ({ number }: { readonly number: number }): string | null =>
@@ -239,6 +257,7 @@ export class Leases {
     settings: EgressSettings,
   ): Parameters<typeof modelExchange>[1] {
     const { budgets, store, log } = this.#ports;
+    const list = this.#ports.lists?.writer(request);
     return {
       run: request.run,
       budget: request.grant.model_budget,
@@ -251,7 +270,9 @@ export class Leases {
       onCall: (recording, charged) => {
         account.calls += 1;
         account.charged = plus(account.charged, charged);
-        if (recording !== null) account.recordings.push(recording);
+        if (recording === null) return;
+        account.recordings.push(recording);
+        list?.(account.recordings);
       },
       onSpent: () => void (account.isSpent = true),
       onFailure: (error) =>

@@ -11,6 +11,7 @@ import {
 } from "@antiphon/contracts";
 import { openBlobs, openKv, serveRpc, silentMeter, type Role, type ServiceContext } from "@antiphon/runtime";
 import { BudgetStore } from "./models/budget-store.ts";
+import { CallLists } from "./models/call-list.ts";
 import { modelsReply } from "./models/model-hosts-view.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { Leases } from "./leases.ts";
@@ -21,10 +22,17 @@ export function startEgress(
 ): Role {
   const blobs = openBlobs(bus, BUCKETS.evidenceFiles);
   const meter = metrics ?? silentMeter;
+  const budgets = openKv(bus, BUCKETS.budgets);
   const leases = new Leases({
     meter,
     settings: () => live.current(),
-    budgets: new BudgetStore(openKv(bus, BUCKETS.budgets)),
+    budgets: new BudgetStore(budgets),
+    lists: new CallLists(budgets, (error) =>
+      log.warn(
+        { err: error },
+        "the calls of an attempt are not listed; the next one asks anew if it is lost",
+      ),
+    ),
     store: (bytes) => blobs.put(null, bytes),
     read: (recording) => blobs.get(recording),
     node,

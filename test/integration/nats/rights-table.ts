@@ -71,6 +71,7 @@ const STORED = rows("answer", [
   ["D", "$KV.ANT_EVIDENCE.run_a.T-001.1.verdict"],
   ["", "$KV.ANT_POLICIES.config"],
   ["E", "$KV.ANT_BUDGETS.run_a"],
+  ["E", "$KV.ANT_BUDGETS.run_a.T-001.1"],
   ["S", "$KV.ANT_ENVIRONMENTS.a"],
   ["DASE", "$O.ANT_EVIDENCE_FILES.C.a", "$O.ANT_EVIDENCE_FILES.M.a"],
   ["D", "$O.ANT_REPOS.C.a", "$O.ANT_REPOS.M.a", "$O.ANT_ARCHIVE.C.a", "$O.ANT_ARCHIVE.M.a"],

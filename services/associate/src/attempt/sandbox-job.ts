@@ -8,7 +8,7 @@
  *   associate/A3 Because a runner that falls silent, or cannot remove its container, may leave that container running, the
  *     attempt is then abandoned instead of tried again, so an attempt never has two containers at once.
  */
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError, FINDINGS_FILE, limits, QA_FILE } from "@antiphon/contracts";
 import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
 import type { JobPlan } from "./attempt.ts";
 import { endingOf } from "./ending.ts";
@@ -58,7 +58,7 @@ export async function jobOf(
       ...(history == null ? {} : { git: history.object }),
       files: inline ? change.files.map(inlineFile) : [],
       overlay: inline ? null : await overlays.pack(change.files),
-      deletions: [...change.deletions],
+      deletions: [...change.deletions, ...wordsOfJudges(order)],
       ...(order.dispatch.environment === undefined ? {} : { environment: order.dispatch.environment }),
     },
     steps: [...plan.steps],
@@ -71,8 +71,13 @@ export async function jobOf(
   };
 }
 
+/** What a judge is to write is not there when it starts: a file of that name in the judged tree is no word of the judge. */
+function wordsOfJudges({ dispatch: { task } }: AttemptOrder): readonly string[] {
+  return task.return.artifacts.filter((path) => path === FINDINGS_FILE || path === QA_FILE);
+}
+
 /** The task's egress profile (seed 000) and the budget of its model calls. With mode `none` there is no network. */
-function egressOf({ dispatch, replay, recorded = [] }: AttemptOrder): Pick<Job, "egress"> {
+function egressOf({ dispatch, replay, resumes, recorded = [] }: AttemptOrder): Pick<Job, "egress"> {
   const { egress_profile: profile } = dispatch.task;
   if (profile.mode === "none") return {};
   if (replay !== undefined)
@@ -82,6 +87,7 @@ function egressOf({ dispatch, replay, recorded = [] }: AttemptOrder): Pick<Job, 
       profile,
       model_budget: dispatch.model_budget ?? null,
       ...(dispatch.record_calls === false ? { record: false } : {}),
+      ...(resumes === undefined ? {} : { resumes }),
       ...(recorded.length === 0 ? {} : { replay: { calls: [...recorded], then: "live" as const } }),
     },
   };

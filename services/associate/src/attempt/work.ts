@@ -47,6 +47,8 @@ export interface AttemptOrder {
     readonly briefed: readonly Told[];
     readonly read: readonly (Told & { readonly look: number })[];
   };
+  /** The earlier attempt, lost with its process, from whose model calls it goes on. Absent: none. */
+  readonly resumes?: number;
   /** Absent: nobody can tell it anything. */
   readonly mailbox?: Mailbox;
   /** The record answers these model calls, and the model those after them. Absent: none. */

@@ -27,6 +27,7 @@ import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
 import type { ClaimNotes } from "./claim-notes.ts";
 import { afterClaim, afterWork } from "./claim.ts";
+import { lostBefore } from "./lost-before.ts";
 import { storeResult } from "./result-writer.ts";
 import { isOver, watchRun, type Lookout } from "./run-watch.ts";
 
@@ -113,7 +114,14 @@ async function worked(job: Settling): Promise<AttemptEnd> {
   const take = mailbox === null ? null : (records: readonly StoredRecord[]) => mailbox.take(records);
   const watch = watchRun(lookout, journal, attempt, delivery.signal, log, take);
   try {
-    const order = { runId, epoch, dispatch, associate: identity.associate, ...(mailbox && { mailbox }) };
+    const resumes = await lostBefore(attempt, journal);
+    if (resumes !== null)
+      ports.progress(`goes on from the model calls of attempt ${resumes}, which was lost`);
+    const order = {
+      ...{ runId, epoch, dispatch, associate: identity.associate },
+      ...(mailbox && { mailbox }),
+      ...(resumes !== null && { resumes }),
+    };
     const stops = { stop: watch.signal, giveUp: watch.giveUp };
     return await Promise.race([carryOut(order, ports, stops), watch.left]);
   } finally {

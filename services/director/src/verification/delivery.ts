@@ -70,15 +70,15 @@ export async function deliveryOf(
   };
 }
 
-/** A review of the files that `texts` reads; a text: why there is none. */
-export async function readReview(
-  text: string,
-  texts: (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>,
-): Promise<Review | string> {
+type Texts = (paths: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+
+/** A review of the files that `texts` reads, and `before` as they were without the change; a text: why there is none. */
+export async function readReview(text: string, texts: Texts, before?: Texts): Promise<Review | string> {
   const check = validateDocument(text, { filename: FINDINGS_FILE, schema: "Findings" });
   if (!check.ok) return faultIn(FINDINGS_FILE, check.errors);
   const { findings } = check.value as Findings;
-  return reviewOf(findings, await texts([...new Set(findings.map(({ file }) => file))])); // director/D4
+  const paths = [...new Set(findings.map(({ file }) => file))];
+  return reviewOf(findings, await texts(paths), await before?.(paths)); // director/D4
 }
 
 function planDelivery(text: string, code: string): Delivery {

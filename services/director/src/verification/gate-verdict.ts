@@ -1,6 +1,6 @@
 /**
  * Reads what a skill found about a verified change, into the verdict of its task. The file is the agent's word: a finding counts
- * only if its quote is in the changed files (director/D4), and no word of a skill makes a change land that has not passed the
+ * only if its quote is in the changed files or in what the change removed (director/D4), and no word of a skill makes a change land that has not passed the
  * clean room. The verdict names the tree that was judged.
  */
 import {
@@ -93,7 +93,8 @@ async function foundBy(
   const { base } = intentOf(run);
   const { head, commit } = phase.verdict;
   const tip = commit ?? head;
-  const review = await readReview(text, (paths) => repository.texts(base.repo, tip, paths));
+  const at = (commit: string) => (paths: readonly string[]) => repository.texts(base.repo, commit, paths);
+  const review = await readReview(text, at(tip), at(head));
   if (typeof review === "string") return invalid(gate, review);
   const goal = task.planned.task.instruction;
   const diff = (await repository.diff(base.repo, head, tip)).toString("utf8");

@@ -134,6 +134,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/policy-later.test.ts",
   "test/integration/gateway/policy-ways.test.ts",
   "test/integration/director/race-landing.test.ts",
+  "test/integration/director/race-watch.test.ts",
   "test/integration/egress-gateway/egress-upstream-proxy.test.ts",
 ];
 
@@ -211,6 +212,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-microsandbox.test.ts",
   "test/integration/sandbox-runner/sandbox-sessions.test.ts",
   "test/integration/sandbox-runner/sandbox-storm.test.ts",
+  "test/integration/sandbox-runner/sandbox-swap.test.ts",
   "test/integration/director/timers.test.ts",
   "test/integration/tools/known-process.test.ts",
   "test/integration/tools/tools.test.ts",

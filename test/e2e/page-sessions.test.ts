@@ -100,7 +100,7 @@ test("on the page, work that has changed since can only be rejected", async () =
   await page.goto(`${world.stack.ready.gateway}/#/sessions/${session.id}`);
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await session.done("ApplyPatch", { repo, patchContent: MORE });
-  await page.getByText("has changed its work since").waitFor();
+  await page.getByText("work or its policy has changed since").waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).isDisabled()).toBe(true);
   await page.getByRole("button", { name: "Reject" }).click();
   expect(await session.endOf(request)).toMatchObject({

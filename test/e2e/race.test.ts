@@ -65,7 +65,12 @@ test("the first verified run of a race lands, and the others are canceled and li
   const { code, document } = await stack.json<Raced>(racing(repo, agents, "--attempts", "1"));
   expect(code).toBe(0);
   expect(document.runs.map(({ agent, summary }) => [agent, summary?.status, summary?.code])).toEqual([
-    ["slow", "canceled", "ANT_RUN_CANCELED"],
+    // The command cancels it, or the Director ends it.
+    [
+      "slow",
+      expect.stringMatching(/^(failed|canceled)$/),
+      expect.stringMatching(/^ANT_(RACE_LOST|RUN_CANCELED)$/),
+    ],
     // Two Associates work on three runs, so it may be canceled before it fails.
     ["wrong", expect.stringMatching(/^(failed|canceled)$/), expect.any(String)],
     ["quick", "succeeded", null],
@@ -102,10 +107,49 @@ test("a run of a race that waits for an answer is still watched, and wins when i
   expect(document.winner).toBe(runId);
   expect(document.runs.map(({ agent, summary }) => [agent, summary?.status])).toEqual([
     ["asks", "succeeded"],
-    ["slow", "canceled"],
+    ["slow", expect.stringMatching(/^(failed|canceled)$/)],
   ]);
   expect(code).toBe(0);
 });
+
+test("a race whose watcher was killed, and then the Director, still ends its other runs when one has landed", async () => {
+  const repo = project();
+  const known = new Set(await listed());
+  const watcher = start(
+    process.execPath,
+    [ANTIPHON, ...racing(repo, [pack("slow", `sleep 200; ${FIX}`), pack("asks", ASKS)])],
+    { env: { ANTIPHON_NATS_URL: stack.ready.nats, ANTIPHON_GATEWAY_URL: stack.ready.gateway } },
+  );
+  const asks = await eventually("a run asks", async () => (await listed("waiting_input"))[0] ?? null, 60_000);
+  const [slow] = (await listed("running")).filter((runId) => !known.has(runId));
+  watcher.kill("SIGKILL");
+  await exitOf(watcher);
+  const director = stack.pid("director");
+  process.kill(director, "SIGKILL");
+  await eventually("the Director is started again", () => (stack.pid("director") === director ? null : true));
+  expect((await stack.antiphon(["answer", asks, "use plus"])).code).toBe(0);
+  const ended = await eventually(
+    "the slow run ends",
+    async () => {
+      const { document } = await stack.json<{ status: string; code: string | null }>(["get", slow ?? "none"]);
+      return document.status === "failed" ? document : null;
+    },
+    60_000,
+  );
+  expect(ended).toMatchObject({ status: "failed", code: "ANT_RACE_LOST" });
+  expect(repo.landed(asks)).toHaveLength(1);
+  expect(repo.landed(slow ?? "none")).toEqual([]);
+  await eventually("the ended attempt has reported, and so its cost is listed", async () => {
+    const { body } = await stack.http("GET", `/runs/${slow ?? "none"}/evidence`);
+    return (body["bundles"] as { kind: string }[]).find(({ kind }) => kind === "attempt") ?? null;
+  });
+});
+
+async function listed(status?: string): Promise<string[]> {
+  const { body } = await stack.http("GET", "/runs?limit=2", undefined, { accept: "application/json" });
+  const runs = body["runs"] as { runId: string; status: string }[];
+  return runs.flatMap((run) => (status === undefined || run.status === status ? [run.runId] : []));
+}
 
 test("a race whose last open runs wait for people says so and ends", async () => {
   const agents = [pack("asks", ASKS), pack("wrong", BREAK)];

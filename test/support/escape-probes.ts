@@ -235,6 +235,12 @@ export const SHELL_PROBES: readonly ShellProbe[] = [
     "/sys/fs/cgroup/cgroup.procs",
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    "/sys/fs/cgroup/memory.swap.max",
+    "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
+    "/sys/fs/cgroup/memory/memory.swappiness",
+    "/sys/fs/cgroup/memory/memory.force_empty",
+    "/proc/sys/vm/swappiness",
+    "/proc/sys/vm/drop_caches",
     "/sys/fs/cgroup/pids/pids.max",
     "/sys/fs/cgroup/devices/devices.allow",
     "/sys/fs/cgroup/memory/release_agent",
@@ -280,6 +286,11 @@ export const SHELL_PROBES: readonly ShellProbe[] = [
     ["127.0.0.1", 2375],
     ["127.0.0.1", 9229],
   ].map(([host, port]) => reaches(String(host), Number(port))),
+  {
+    name: "find the machine's swap by its name",
+    script:
+      'tail -n +2 /proc/swaps | while read -r file _; do test -e "$file" && echo found; done | grep -q .',
+  },
   { name: "resolve a name", script: "timeout 3 getent hosts example.com" },
   {
     name: "connect over IPv6",

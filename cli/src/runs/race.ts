@@ -113,14 +113,14 @@ async function lastOf(context: CliContext, runId: string, end: Watched): Promise
   }
 }
 
-/** The attempt of a canceled run reports what it left after the run has ended. */
+/** The attempt of a run that was stopped reports what it left after the run has ended. */
 async function settledCost(
   context: CliContext,
-  { runId, status, tasks }: RunSummary,
+  { runId, status, code, tasks }: RunSummary,
   isInterrupted: boolean,
 ): Promise<ModelCost | null> {
   const until = Date.now() + REPORT_MS;
-  const isOpen = status === "canceled" && !isInterrupted;
+  const isOpen = (status === "canceled" || code === "ANT_RACE_LOST") && !isInterrupted;
   const attempts = isOpen ? Math.max(0, ...tasks.map(({ epoch }) => epoch)) : 0;
   try {
     const gateway = await context.gateway();

@@ -1,6 +1,6 @@
 /** `intent`: a run was asked for. The first record of every run. */
 import { Type, type Static } from "typebox";
-import { IntentId, RunId } from "../shapes/ids.ts";
+import { Digest, IntentId, RunId } from "../shapes/ids.ts";
 import { RepoBase } from "../shapes/refs.ts";
 import { Gate, RiskClass } from "../runs/approvals.ts";
 import { RunOptions } from "../runs/run-options.ts";
@@ -13,6 +13,11 @@ export const PolicyBounds = closed(
     profiles: Type.Array(Type.String({ minLength: 1 }), {
       maxItems: 16,
       description: "Names of the profiles that allowed the run.",
+    }),
+    digest: Type.Optional({
+      ...Digest,
+      description:
+        "Of the deployment's profiles that allowed the run. If they change, its approvals are stale.",
     }),
     max_files: Type.Optional(Type.Integer({ minimum: 1, description: "Files of one commit." })),
     max_lines: Type.Optional(

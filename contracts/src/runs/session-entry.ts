@@ -3,6 +3,7 @@ import { Type, type Static } from "typebox";
 import { Command } from "../seeds/v13-commands.ts";
 import { SessionEvent } from "../seeds/v13-events.ts";
 import { WorkItemRef, WorkspaceRef } from "../seeds/v13-refs.ts";
+import { Digest } from "../shapes/ids.ts";
 import { BlobRef, RepoRef } from "../shapes/refs.ts";
 import { SessionWorkspace } from "./session-workspace.ts";
 import { closed, nullable } from "../shapes/shape.ts";
@@ -24,6 +25,18 @@ export const SessionRequest = closed(
 );
 export type SessionRequest = Static<typeof SessionRequest>;
 
+const AskedUnder = closed(
+  {
+    digest: { ...Digest, description: "Of the deployment's profiles for the repository and the requester." },
+    places: Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), {
+      maxItems: 2,
+      description: "The directories of the repository, which select the profiles.",
+    }),
+  },
+  { description: "The policy under which an approval was asked for. If it changes, the approval is stale." },
+);
+export type AskedUnder = Static<typeof AskedUnder>;
+
 export const SessionEntry = closed(
   {
     v: Type.Literal(1),
@@ -36,6 +49,7 @@ export const SessionEntry = closed(
     ),
     workspace: Type.Optional(SessionWorkspace),
     artifact: Type.Optional({ ...BlobRef, description: "The bytes of an artifact." }),
+    policy: Type.Optional(AskedUnder),
   },
   { description: "One register of a session's log; the session's configuration is register 0." },
 );
@@ -47,4 +61,5 @@ export type SessionEntry = {
   /** The workspace after the command that the event completes. */
   workspace?: SessionWorkspace;
   artifact?: BlobRef;
+  policy?: AskedUnder;
 };

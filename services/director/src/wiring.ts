@@ -77,6 +77,7 @@ import type { RepositoryPort } from "./ports.ts";
 import { Projector } from "./views/projector.ts";
 import { Rebuilder } from "./upkeep/rebuilder.ts";
 import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
+import { RaceWatch } from "./landing/race-watch.ts";
 import { RunCache } from "./runs/run-cache.ts";
 import { RunMeter } from "./runs/run-meter.ts";
 import { openRunTracing } from "./runs/run-tracing.ts";
@@ -225,13 +226,15 @@ export function directOver(
   // Projections read past the cache, so that they have no effect on decisions.
   const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
   const projector = new Projector(documents, read, log);
+  const hintCancel = (runId: string) => tell(bus, subjects.control(runId), { kind: "cancel" });
+  const races = new RaceWatch({ journal, log, repository: ports.repository, hintCancel });
   const timers = new TimerScheduler(
     {
       journal,
       runs,
       timers: openTimers(bus),
       log,
-      hintCancel: (runId) => tell(bus, subjects.control(runId), { kind: "cancel" }),
+      hintCancel,
       now: () => performance.now(),
       onNoted: () => arming.needed(),
     },
@@ -250,7 +253,7 @@ export function directOver(
   const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
     tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
   const shared = { runs, runner, projector, meter: runMeter, traces };
-  const director = new Director({ ...shared, timers, bases, admission, tell: say, log });
+  const director = new Director({ ...shared, timers, races, bases, admission, tell: say, log });
 
   const rebuilder = new Rebuilder({
     audit: openJournalAudit(bus),
@@ -271,10 +274,10 @@ export function directOver(
     handle: ({ address, at }) => timers.due(address, at),
   });
 
-  const going = [arming.run(stop.signal), turning.run(stop.signal)];
+  const going = [arming, turning, races].map((loop) => loop.run(stop.signal));
   const progress = () => progressOf(bus, "director");
   const sleep: typeof systemClock.sleep = (ms, until) => systemClock.sleep(ms, until);
-  const swept = { journal, runs, director, timers, log, progress, sleep };
+  const swept = { journal, runs, director, timers, races, log, progress, sleep };
   const sweeps = sweepForever(swept, config.sweep, stop.signal);
   const archiving = archiveForever(
     { archive: openRunArchive(bus, journal), log, clock: systemClock },

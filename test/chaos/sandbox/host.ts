@@ -1,9 +1,11 @@
-/** Measures the host's free memory and disk, from the kernel. */
+/** Measures the host's free memory, disk and swap, from the kernel. */
 import { readFileSync, statfsSync } from "node:fs";
+import { freeSwap } from "../../support/swap-file.ts";
 
 interface HostRoom {
   readonly memoryBytes: number;
   readonly diskBytes: number;
+  readonly swapBytes: number;
 }
 
 interface HostRecord {
@@ -19,7 +21,7 @@ function hostRoom(): HostRoom {
   const available = /^MemAvailable:\s+(\d+) kB/m.exec(readFileSync("/proc/meminfo", "latin1"))?.[1];
   if (available === undefined) throw new Error("/proc/meminfo does not say what is available");
   const { bavail, bsize } = statfsSync("/");
-  return { memoryBytes: Number(available) * 1024, diskBytes: bavail * bsize };
+  return { memoryBytes: Number(available) * 1024, diskBytes: bavail * bsize, swapBytes: freeSwap() };
 }
 
 export async function watchHost<T>(work: () => Promise<T>): Promise<{ result: T; host: HostRecord }> {
@@ -41,5 +43,6 @@ function least(a: HostRoom, b: HostRoom): HostRoom {
   return {
     memoryBytes: Math.min(a.memoryBytes, b.memoryBytes),
     diskBytes: Math.min(a.diskBytes, b.diskBytes),
+    swapBytes: Math.min(a.swapBytes, b.swapBytes),
   };
 }

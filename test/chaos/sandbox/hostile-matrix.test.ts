@@ -2,16 +2,18 @@
  * Hostile programs at full size under the limits of production. Each ends with a named result within its time bound, and the
  * host's memory and disk return to their values. It takes minutes and runs at night.
  */
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endingOfDeath, endingOfExit } from "../../../services/sandbox-runner/src/jobs/ending.ts";
 import {
   collectBounds,
   defaultLimits,
   MAX_OUTPUT_BYTES,
 } from "../../../services/sandbox-runner/src/job-limits.ts";
+import { withSwap } from "../../../services/sandbox-runner/src/pool/swap-grant.ts";
 import { Refusal } from "../../../services/sandbox-runner/src/workspace/refusal.ts";
 import { SandboxDied, type Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { shell, testEngine } from "../../support/docker.ts";
+import { openSwap, type TestSwap } from "../../support/swap-file.ts";
 import { watchHost } from "./host.ts";
 
 const test = testEngine("matrix");
@@ -19,6 +21,7 @@ const GiB = 2 ** 30;
 const MiB = 2 ** 20;
 /** The change that other work on the host may cause meanwhile. */
 const NOISE_BYTES = 2 * GiB;
+const SWAP_NOISE_BYTES = 128 * MiB;
 
 interface Cell {
   readonly name: string;
@@ -29,11 +32,16 @@ interface Cell {
   /** The rule by which its files are refused, or their modes. */
   readonly files?: string;
   readonly withinMs: number;
+  /** It may take swap. */
+  readonly hasSwap?: true;
 }
 
 const python = (...lines: string[]): readonly string[] => ["python3", "-c", lines.join("\n")];
 const sh = (script: string): readonly string[] => ["sh", "-c", script];
 const TIMEOUT = { ends: "ANT_SANDBOX_TIMEOUT", timeoutMs: 3_000, withinMs: 8_000 } as const;
+
+/** What a sandbox may take of swap. */
+const SWAP = GiB;
 
 const CELLS: readonly Cell[] = [
   {
@@ -42,6 +50,22 @@ const CELLS: readonly Cell[] = [
     ends: "ANT_SANDBOX_OOM",
     timeoutMs: 60_000,
     withinMs: 60_000,
+  },
+  {
+    name: "64 GiB of memory, with swap",
+    argv: python("import os", "x = [os.urandom(1 << 20) * 64 for _ in range(1024)]"),
+    ends: "ANT_SANDBOX_OOM",
+    timeoutMs: 120_000,
+    withinMs: 120_000,
+    hasSwap: true,
+  },
+  {
+    name: "a file of 64 GiB, with swap",
+    argv: sh("head -c 64G /dev/urandom > big"),
+    ends: "ANT_SANDBOX_DISK",
+    timeoutMs: 120_000,
+    withinMs: 120_000,
+    hasSwap: true,
   },
   {
     name: "a fork bomb",
@@ -116,7 +140,14 @@ const CELLS: readonly Cell[] = [
   },
 ];
 
-afterAll(() => test.expectNoContainers(20_000), 30_000);
+let swap: TestSwap;
+beforeAll(async () => {
+  swap = await openSwap(2 * SWAP); // more than the sandbox may take
+}, 60_000);
+afterAll(async () => {
+  await test.expectNoContainers(20_000);
+  await swap.close();
+}, 60_000);
 
 async function endOf(sandbox: Sandbox, cell: Cell): Promise<string> {
   const { argv, timeoutMs } = cell;
@@ -142,7 +173,8 @@ async function filesOf(sandbox: Sandbox): Promise<string> {
 
 describe("a hostile program", { timeout: 240_000 }, () => {
   it.each(CELLS)("$name ends by name, within its bound, and the host is unharmed", async (cell) => {
-    const order = { ...(await test.order()), limits: defaultLimits("runc") };
+    const most = cell.hasSwap === true ? SWAP : 0;
+    const order = { ...(await test.order()), limits: withSwap(defaultLimits("runc"), most) };
     const started = performance.now();
     const { result, host } = await watchHost(async () => {
       const sandbox = await test.provider.start(order);
@@ -164,12 +196,15 @@ describe("a hostile program", { timeout: 240_000 }, () => {
         `${(result.endedMs / 1000).toFixed(1)} s, gone after ${(took / 1000).toFixed(1)} s`,
         `memory free MiB ${mb(before.memoryBytes)} / ${mb(during.memoryBytes)} / ${mb(after.memoryBytes)}`,
         `disk free MiB ${mb(before.diskBytes)} / ${mb(during.diskBytes)} / ${mb(after.diskBytes)}`,
+        `swap free MiB ${mb(before.swapBytes)} / ${mb(during.swapBytes)} / ${mb(after.swapBytes)}`,
       ].join(" | "),
     );
     expect({ ended: result.ended, files: result.files }).toEqual({ ended: cell.ends, files: cell.files });
     expect(took).toBeLessThan(cell.withinMs);
     expect(during.memoryBytes).toBeGreaterThan(before.memoryBytes - order.limits.memoryBytes - NOISE_BYTES);
     expect(after.memoryBytes).toBeGreaterThan(before.memoryBytes - NOISE_BYTES);
+    expect(during.swapBytes).toBeGreaterThanOrEqual(before.swapBytes - most - SWAP_NOISE_BYTES);
+    expect(after.swapBytes).toBeGreaterThanOrEqual(before.swapBytes - SWAP_NOISE_BYTES);
     expect(during.diskBytes).toBeGreaterThan(before.diskBytes - NOISE_BYTES);
   });
 });

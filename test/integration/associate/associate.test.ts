@@ -98,6 +98,25 @@ describe("an attempt that goes well", () => {
     expect(patch).toContain("Red");
   });
 
+  test("a skill that judges is told nothing by people, whatever is on record", async () => {
+    const text = Buffer.from(patchTo("hello"));
+    const diff = await openBlobs(world.bus, BUCKETS.evidenceFiles).put(`diff-${Date.now()}`, text);
+    const runId = "run_judged";
+    const said = { task: TASK, attempt: 1, text: "find nothing", by: "ann" };
+    await world.journal.append({ type: "message", runId, taskId: null, epoch: 1, cause: null, body: said });
+    const script = `case "$ANTIPHON_TASK$(antiphon-inbox)" in *"find nothing"*) exit 9;; esac; echo hello > hello.txt`;
+    const sent = await world.dispatch(
+      {
+        agent: { kind: "command", argv: ["sh", "-c", script] },
+        gate: { skill: "reviewer", task: "T-000", attempt: 1, commit: "a".repeat(40), diff },
+      },
+      { runId },
+    );
+    const { result, heard } = await world.reported(sent);
+    expect(result.commands_run[0]).toMatchObject({ exit_code: 0 });
+    expect(heard).toBeUndefined();
+  });
+
   test("a given patch is applied on the trusted side and verified in the sandbox", async () => {
     const agent = {
       kind: "scripted" as const,

@@ -35,6 +35,14 @@ afterAll(async () => {
   cleanUpRepos();
 });
 
+/** Besides the default profile, one for what is below `place`. */
+const withOther = (says: Partial<PolicyProfile>, place: string) => ({
+  profiles: { team: OPEN, other: { ...OPEN, ...says, name: "other" } },
+  rules: [{ repo: place, profile: "other" }],
+});
+
+const store = (config: object): Promise<unknown> => openKv(world.bus, BUCKETS.policies).put("config", config);
+
 async function enforce(says: Partial<PolicyProfile>): Promise<void> {
   await openKv(world.bus, BUCKETS.policies).put("config", configOf(says));
 }
@@ -74,7 +82,7 @@ describe("a policy that became tighter while a change waits", () => {
       { code: "ANT_POLICY_REFUSED", profile: "team", rule: "protectedPaths", value: "deploy/prod.yaml" },
     ]);
     expect(await approvals(runId)).toBe(0);
-    await enforce({ protectedPaths: ["secrets/**"] });
+    await enforce({});
     expect((await decide(runId, "approve")).status).toBe(202);
   });
 
@@ -88,16 +96,15 @@ describe("a policy that became tighter while a change waits", () => {
     });
   });
 
-  it("that asks for approvals meanwhile takes the approval that a gate asked for", async () => {
+  it("that asks for approvals makes the one stale that a gate asked for, instead of refusing it for want of one", async () => {
     await enforce({});
     const intent = await post("/intents", intentFor(repo, { land_on: "topic" }));
     const started = await post(`/intents/${String(intent.body["intentId"])}/run`);
     const runId = String(started.body["runId"]);
     await untilDecision(world, runId, "a.txt", { needed: 1, reasons: ["a.txt changes (gate all)"] });
     await enforce({ requireApprovalForPush: true });
-    const approved = await decide(runId, "approve");
-    expect([approved.status, approved.text]).toEqual([202, approved.text]);
-    expect(await approvals(runId)).toBe(1);
+    expect(errorOf(await decide(runId, "approve"))).toMatchObject({ code: "ANT_APPROVAL_STALE" });
+    expect(await approvals(runId)).toBe(0);
   });
 
   it("keeps nobody from rejecting", async () => {
@@ -106,6 +113,73 @@ describe("a policy that became tighter while a change waits", () => {
     await enforce({ protectedPaths: ["**"] });
     expect((await decide(runId, "reject")).status).toBe(202);
     expect(await approvals(runId)).toBe(1);
+  });
+});
+
+describe("gateway/G12: an approval is bound to the policy that its run began under", () => {
+  const NARROW: Partial<PolicyProfile> = { maxAttempts: 50 };
+
+  it("is stale when the policy has changed, also over a restart, and names it; nothing is stored", async () => {
+    await enforce({});
+    const runId = await waitingRun("a.txt");
+    await world.restartGateway();
+    await enforce(NARROW);
+    await world.restartGateway();
+    const stale = await decide(runId, "approve");
+    expect([stale.status, errorOf(stale)]).toMatchObject([
+      409,
+      { code: "ANT_APPROVAL_STALE", policy: ["team"] },
+    ]);
+    expect(stale.text).toContain(`the policy of ${repo} (now team) has changed`);
+    expect(await approvals(runId)).toBe(0);
+    const { body: view } = await world.call("GET", `/runs/${runId}`);
+    expect(view["status"]).toBe("waiting_input");
+    await enforce({});
+    expect((await decide(runId, "approve")).status).toBe(202);
+  });
+
+  it("is stale when the policy became wider, or another profile applies to the repository", async () => {
+    await enforce(NARROW);
+    const runId = await waitingRun("a.txt");
+    await enforce({});
+    expect(errorOf(await decide(runId, "approve"))["code"]).toBe("ANT_APPROVAL_STALE");
+    await store({ ...configOf(NARROW), ...withOther(NARROW, repo) });
+    const other = await decide(runId, "approve");
+    expect([errorOf(other)["code"], errorOf(other)["policy"]]).toEqual(["ANT_APPROVAL_STALE", ["other"]]);
+    expect((await decide(runId, "reject")).status).toBe(202);
+  });
+
+  it("counts when only the profile of another repository, or a limit of the deployment, has changed", async () => {
+    await enforce({});
+    const runId = await waitingRun("a.txt");
+    await store({ ...configOf({}), ...withOther({}, "/srv/elsewhere"), globalLimits: { burst: 900 } });
+    await store({ ...configOf({}), ...withOther(NARROW, "/srv/elsewhere"), globalLimits: {} });
+    await world.restartGateway();
+    const approved = await decide(runId, "approve");
+    expect([approved.status, approved.text]).toEqual([202, approved.text]);
+  });
+
+  it("counts as before if the run's record is older than such digests", async () => {
+    await enforce({});
+    const source = await waitingRun("a.txt");
+    const [first] = await world.journal.read(source);
+    if (first?.type !== "intent" || first.body.policy === undefined) throw new Error("no intent record");
+    const { digest, ...older } = first.body.policy;
+    expect(digest).toMatch(/^sha256-/);
+    const runId = `${source}old`;
+    const { taskId, epoch, cause, body } = first;
+    await world.journal.append({
+      type: "intent",
+      runId,
+      taskId,
+      epoch,
+      cause,
+      body: { ...body, policy: older },
+    });
+    await untilDecision(world, runId, "a.txt");
+    await enforce(NARROW);
+    const approved = await decide(runId, "approve");
+    expect([approved.status, approved.text]).toEqual([202, approved.text]);
   });
 });
 

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BUCKETS } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
-import type { OpenRequest } from "../../../services/gateway/src/sessions/session-approvals.ts";
+import type { OpenRequest } from "../../../services/gateway/src/sessions/approval-request.ts";
+import { openSessionStore } from "../../../services/gateway/src/sessions/session-store.ts";
 import { cleanUpRepos, makeRepo, type TestRepo } from "../../support/repo.ts";
 import { errorOf, openWorld, type Answer, type World } from "./gateway-world.ts";
 import { bearer, openClient, type SessionClient } from "./session-world.ts";
@@ -17,20 +18,30 @@ let world: World;
 beforeAll(async () => {
   world = await openWorld({
     token: "the-token-of-this-deployment",
+    sessionKey: "the-key-of-sessions-0123456789abcdefghijklmnop",
     people: Object.keys(PEOPLE).map((name) => ({ name, token: secretOf(name) })),
     directory: { roles: new Map(Object.entries(PEOPLE)), tenants: new Map() },
   });
-  const profile = {
-    ...{ name: "guarded", protectedBranches: [], allowedWorkItemTransitions: [] },
-    ...{ requireTestsBeforePush: false, requireApprovalForPush: true },
-  };
-  const config = { profiles: { guarded: profile }, defaultProfile: "guarded", globalLimits: {} };
-  await openKv(world.bus, BUCKETS.policies).put("config", config);
+  await enforce({});
 });
 afterAll(async () => {
   await world.close();
   cleanUpRepos();
 });
+
+/** The profile of every repository, and `other` for those below `elsewhere`. */
+async function enforce(says: object, elsewhere: object = {}): Promise<void> {
+  const profile = {
+    ...{ name: "guarded", protectedBranches: [], allowedWorkItemTransitions: [] },
+    ...{ requireTestsBeforePush: false, requireApprovalForPush: true },
+  };
+  const config = {
+    profiles: { guarded: { ...profile, ...says }, other: { ...profile, name: "other", ...elsewhere } },
+    rules: [{ repo: "/srv/elsewhere", profile: "other" }],
+    ...{ defaultProfile: "guarded", globalLimits: {} },
+  };
+  await openKv(world.bus, BUCKETS.policies).put("config", config);
+}
 
 interface Place {
   readonly repo: TestRepo;
@@ -71,6 +82,18 @@ async function openOf({ id }: SessionClient): Promise<OpenRequest[]> {
 async function decide(by: string, { id }: SessionClient, body: object): Promise<Answer> {
   const opened = await world.call("POST", "/sessions", bearer(secretOf(by)));
   return world.call("POST", `/sessions/${id}/approvals`, { body, ...bearer(String(opened.body.token)) });
+}
+
+/** A session whose entries name no policy, as older releases wrote them. */
+async function copyWithoutPolicy(id: string): Promise<string> {
+  const store = openSessionStore(world.bus);
+  const log = await store.read(id);
+  if (log === null) throw new Error(`there is no session ${id}`);
+  const copy = id.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+  const older = log.entries.map(({ policy: _, ...entry }) => entry);
+  for (const [register, document] of [{ ...log.config, sessionId: copy }, ...older].entries())
+    expect(await store.write(copy, register, document)).toBe(true);
+  return copy;
 }
 
 const ends = async (client: SessionClient, commandId: string): Promise<unknown[]> =>
@@ -128,6 +151,62 @@ describe("gateway/G10: a request for approval in a session", () => {
     ]);
     expect((await decide("ada", at.session, { ...other, choice: "reject" })).status).toBe(200);
     expect(await openOf(at.session)).toEqual([]);
+  });
+
+  it("is stale when the policy of its repository has changed since, also over a restart, and names it", async () => {
+    const at = await place();
+    const { digest } = await ask(at, "ask-policy");
+    const yes = { commandId: "ask-policy", choice: "approve", digest };
+    try {
+      await world.restartGateway();
+      await enforce({ maxAttempts: 50 });
+      await world.restartGateway();
+      expect(await openOf(at.session)).toMatchObject([{ commandId: "ask-policy", digest, stale: true }]);
+      const stale = await decide("ada", at.session, yes);
+      expect(refusal(stale)).toEqual([409, "ANT_APPROVAL_STALE"]);
+      expect(stale.text).toContain(`the policy of ${at.repo.path} (now guarded) has changed`);
+      expect(await ends(at.session, "ask-policy")).toEqual([]);
+      await enforce({}, { maxAttempts: 50 });
+      expect(await openOf(at.session)).toMatchObject([{ commandId: "ask-policy", stale: false }]);
+      expect((await decide("ada", at.session, yes)).status).toBe(200);
+    } finally {
+      await enforce({});
+    }
+  });
+
+  it("that was approved lets no push through after the policy has changed, and says so", async () => {
+    const at = await place();
+    const { digest } = await ask(at, "ask-early");
+    const yes = { commandId: "ask-early", choice: "approve", digest };
+    expect((await decide("ada", at.session, yes)).status).toBe(200);
+    try {
+      await enforce({ maxAttempts: 50 });
+      await world.restartGateway();
+      const refused = (await push(at)).at(-1);
+      expect(refused).toMatchObject(isRefused);
+      expect(JSON.stringify(refused)).toMatch(
+        /ask-early is stale, ANT_APPROVAL_STALE: the policy of .*guarded/,
+      );
+    } finally {
+      await enforce({});
+    }
+    expect((await push(at)).at(-1)).toMatchObject({ payload: { errorCode: "ANT_SESSION_REMOTE" } });
+  });
+
+  it("that an older release stored without its policy is decided as before", async () => {
+    const at = await place();
+    await ask(at, "ask-older");
+    const older = { ...at.session, id: await copyWithoutPolicy(at.session.id) };
+    const [request] = await openOf(older);
+    const yes = { commandId: "ask-older", choice: "approve", digest: request?.digest };
+    try {
+      await enforce({ maxAttempts: 50 });
+      expect(await openOf(older)).toMatchObject([{ commandId: "ask-older", stale: false }]);
+      const approved = await decide("ada", older, yes);
+      expect([approved.status, approved.text]).toEqual([200, approved.text]);
+    } finally {
+      await enforce({});
+    }
   });
 
   it("that is rejected fails with the person's reason, and nothing may be pushed", async () => {

@@ -4,20 +4,32 @@ import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { SEALED_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/sealed-supervisor.ts";
 import { PLAIN_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/plain-supervisor.ts";
+import { withSwap } from "../../../services/sandbox-runner/src/pool/swap-grant.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { SHELL_PROBES, SYSCALL_PROBES, syscallProbeScript } from "../../support/escape-probes.ts";
-import { shell, testEngine } from "../../support/docker.ts";
+import { shell, SMALL, testEngine } from "../../support/docker.ts";
+import { openSwap, type TestSwap } from "../../support/swap-file.ts";
 
 const EPERM = 1;
 const ENOSYS = 38;
 const test = testEngine("escape");
 
+const SWAP = 64 * 2 ** 20;
 const EMPTY = Buffer.alloc(1024);
 const digest = createHash("sha256").update(EMPTY).digest("hex");
 
+const layers = { tree: digest, environment: null };
+
+let swap: TestSwap; // for all, so that none finds it
+beforeAll(async () => {
+  swap = await openSwap(SWAP);
+});
+afterAll(() => swap.close());
+
 describe.each([
   ["a sandbox", {}],
-  ["a sandbox over a layer", { layers: { tree: digest, environment: null } }],
+  ["a sandbox over a layer", { layers }],
+  ["a sandbox over a layer that may take swap", { layers, limits: withSwap(SMALL, SWAP) }],
 ])("code in %s", (_name, over) => {
   let sandbox: Sandbox;
   beforeAll(async () => {

@@ -206,6 +206,10 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => this.git.refs.get(ref) ?? null);
   }
 
+  runOf(_repo: RepoRef, commit: string): Promise<string | null> {
+    return this.ask(() => this.git.need(commit).trailers["Antiphon-Run"] ?? null);
+  }
+
   private ask<T>(effect: () => T): Promise<T> {
     return this.node.ask(GIT_MS, effect);
   }

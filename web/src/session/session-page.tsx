@@ -86,7 +86,9 @@ function Approval({ sessionId, request, onDecided }: ApprovalProps): ReactElemen
         </ul>
       )}
       {request.stale && (
-        <p role="status">The session has changed its work since. The request can only be rejected.</p>
+        <p role="status">
+          The session's work or its policy has changed since. The request can only be rejected.
+        </p>
       )}
       <label className="wide">
         Reason

@@ -129,9 +129,10 @@ async function worked(job: Settling): Promise<AttemptEnd> {
   }
 }
 
-/** Null: nobody can have told the task anything, and nobody can tell this attempt. */
+/** Null: nobody can have told the task anything, and nobody can tell this attempt, or it judges a change. */
 async function mailboxOf({ attempt, journal }: Settling): Promise<Mailbox | null> {
   const { runId, taskId, epoch, dispatch } = attempt;
+  if (dispatch.gate !== undefined) return null;
   if (epoch === 1 && !hears(dispatch.agent, dispatch.task.commands)) return null;
   const mailbox = new Mailbox(taskId);
   mailbox.take(await journal.read(runId, ["message"]));

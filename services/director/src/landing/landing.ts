@@ -30,7 +30,7 @@ export async function land(
  * A branch that must not exist yet decides a race, because git lets only one run make it. It is made before the run's own
  * branch: a Director that dies between the two finds its own commit there.
  */
-function raceBranch(race: string): string {
+export function raceBranch(race: string): string {
   return `refs/heads/antiphon/${race}`;
 }
 

@@ -8,6 +8,7 @@ import type { LandingBody, RepoRef } from "@antiphon/contracts";
 import {
   buildCommit,
   landRef,
+  readCommits,
   replayCommits,
   rewriteRef,
   tipOf,
@@ -101,5 +102,10 @@ export class BranchLandings {
     const { remotes } = this.#served;
     const url = remotes.urlOf(repo);
     return url === null ? tipOf(await this.#served.open(repo), ref) : remotes.tip(url, ref);
+  }
+
+  async runOf(repo: RepoRef, commit: string): Promise<string | null> {
+    const [read] = await readCommits(await this.#served.open(repo, [commit]), [commit]);
+    return read?.trailers["Antiphon-Run"] ?? null;
   }
 }

@@ -146,6 +146,10 @@ export class Repositories implements RepositoryPort {
   tip(repo: RepoRef, ref: string): Promise<string | null> {
     return this.#landings.tip(repo, ref);
   }
+
+  runOf(repo: RepoRef, commit: string): Promise<string | null> {
+    return this.#landings.runOf(repo, commit);
+  }
 }
 
 function shown(inspection: RepoInspection): Omit<Inspected, "base" | "home"> {

@@ -25,6 +25,7 @@ import type { AdmissionQueue } from "../admission/admission-queue.ts";
 import type { EffectEnd, EffectRunner, Order } from "../effects/effect-runner.ts";
 import type { CachedRun } from "../runs/cached-run.ts";
 import type { RunCache } from "../runs/run-cache.ts";
+import type { RaceWatch } from "../landing/race-watch.ts";
 import type { RunMeter } from "../runs/run-meter.ts";
 import type { TimerScheduler } from "../timers/timer-scheduler.ts";
 import type { RunTracing } from "../runs/run-tracing.ts";
@@ -50,6 +51,8 @@ export interface DirectorParts {
   meter: Pick<RunMeter, "delivered">;
   traces: Pick<RunTracing, "closed">;
   timers: Pick<TimerScheduler, "note" | "drop" | "hold">;
+  /** Absent: the runs of a race end only at their own landings. */
+  races?: Pick<RaceWatch, "note" | "drop"> | undefined;
   /** Absent: the base runs in the verifications. */
   bases?: Pick<BaseTrials, "drop"> | undefined;
   admission: Pick<AdmissionQueue, "admits">;
@@ -136,9 +139,10 @@ export class Director {
 
   /** Carries out what `run` owes (`only`: of these kinds) and what that leads to, then projects the run. */
   async advance(run: CachedRun, cause: Cause, signal: AbortSignal, only?: typeof HELD_WORK): Promise<void> {
-    const { runs, timers, projector } = this.#parts;
-    const { runId } = run.snapshot.context;
+    const { runs, timers, races, projector } = this.#parts;
+    const { runId, facts } = run.snapshot.context;
     timers.note(runId);
+    if (facts.closed === null) races?.note(runId, facts.intent);
     let now = run;
     let why = cause;
     let knowledge: Knowledge = "delivered";
@@ -186,7 +190,7 @@ export class Director {
   }
 
   async #run(order: Order, signal: AbortSignal): Promise<EffectEnd> {
-    const { runner, timers, bases } = this.#parts;
+    const { runner, timers, races, bases } = this.#parts;
     const { runId } = order.run.snapshot.context;
     const key = effectKey(runId, order.effect);
     this.#underWay.add(key);
@@ -195,6 +199,7 @@ export class Director {
       if (end.kind === "stored") {
         if (end.record.type === "closed") {
           timers.drop(runId);
+          races?.drop(runId);
           bases?.drop(runId);
         } else timers.note(runId);
       }

@@ -14,6 +14,7 @@ import { AntiphonError, CONSUMER_TYPES } from "@antiphon/contracts";
 import type { Journal, Logger, Progress, ProgressOf } from "@antiphon/runtime";
 import { outstanding } from "@antiphon/run";
 import type { Director } from "../scheduling/director.ts";
+import type { RaceWatch } from "../landing/race-watch.ts";
 import type { RunCache } from "../runs/run-cache.ts";
 import type { TimerScheduler } from "../timers/timer-scheduler.ts";
 
@@ -22,6 +23,7 @@ export interface SweeperParts {
   runs: RunCache;
   director: Director;
   timers: Pick<TimerScheduler, "note" | "overdue">;
+  races?: Pick<RaceWatch, "note">;
   log: Logger;
   progress(): Promise<ProgressOf>;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -92,6 +94,7 @@ async function sweepRun(
   const last = records.at(-1);
   if (last === undefined) return;
   const ageMs = at.getTime() - last.at.getTime();
+  for (const { type, body } of records) if (type === "intent") parts.races?.note(runId, body);
   if (ageMs < timing.quietMs) return; // director/D6
   const run = parts.runs.retold(runId, records);
   if (run.snapshot.status !== "active") return;

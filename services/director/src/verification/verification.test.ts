@@ -53,6 +53,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       land: none,
       replayOnto: none,
       tip: none,
+      runOf: none,
       discoverChecks: none,
       otherChecks: none,
       diff: none,

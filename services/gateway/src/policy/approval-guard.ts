@@ -1,12 +1,21 @@
-// Asks the policy again when a person approves a change. A change may wait for days, and the policy may be tighter by then:
-// what is forbidden now is not approved.
+// Asks the policy again when a person approves a change. A change may wait for days, and the policy may be another one by
+// then: what is forbidden now is refused by its rule. What is still allowed was judged by the old policy, so its approval is stale.
+//
+// Promises:
+//   gateway/G12 Because an approval counts only while the profiles that the run began under are those that apply, nobody
+//     approves a change under a policy that did not judge it.
+import { AntiphonError } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
 import { locate, placesOf } from "../intents/repository-place.ts";
 import type { Backend } from "../ports.ts";
 import { pastRun } from "./past-run.ts";
+import { policyChanged } from "./policy-digest.ts";
 import { refused, type PolicyGuard } from "./policy-guard.ts";
 
-/** @throws AntiphonError ANT_POLICY_REFUSED if the deployment's policy does not allow the run any more */
+/**
+ * @throws AntiphonError ANT_POLICY_REFUSED if the deployment's policy does not allow the run any more; ANT_APPROVAL_STALE if
+ * it is another policy than the one that the run began under
+ */
 export type ApprovalGuard = (facts: RunFacts) => Promise<void>;
 
 export function approvalGuard(backend: Pick<Backend, "inspect">, guard: PolicyGuard): ApprovalGuard {
@@ -19,7 +28,13 @@ export function approvalGuard(backend: Pick<Backend, "inspect">, guard: PolicyGu
     // The rule that asks for an approval is met by the one that is given, whoever asked for it: the run or a gate.
     const approved = { ...options, approvals: options.approvals ?? { needed: 1 } };
     const asked = { intent, options: approved, principal, changes, places, landRef: null };
-    const { refusal } = await guard.judge(asked);
+    const { refusal, holdings, bounds } = await guard.judge(asked);
     if (refusal !== null) throw refused(refusal);
+    const began = facts.intent?.policy?.digest; // Older records have none.
+    if (began === undefined || began === bounds.digest) return; // gateway/G12
+    const what = `${policyChanged(repo.path, holdings)}; reject the change and retry the run`;
+    throw new AntiphonError("ANT_APPROVAL_STALE", what, {
+      data: { policy: bounds.profiles, began, now: bounds.digest },
+    });
   };
 }

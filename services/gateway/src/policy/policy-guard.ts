@@ -18,6 +18,7 @@ import { CallWindow } from "../http/call-window.ts";
 import type { PolicyVerdict } from "../sessions/command-policy.ts";
 import { profilesFor } from "./policy-choice.ts";
 import type { Holding } from "./policy-choice.ts";
+import { policyDigest } from "./policy-digest.ts";
 import { judgeDeed } from "./policy.ts";
 import type { KnownChange, PolicyRefusal } from "./policy.ts";
 import { boundsOf, runDeed, withinBudgets } from "./run-deed.ts";
@@ -81,7 +82,8 @@ export class PolicyGuard {
     const deed = { ...named, changes: [...named.changes, ...(asked.changes ?? [])] };
     let refusal: PolicyRefusal | null = null;
     for (const profile of profiles) refusal ??= judgeDeed(deed, profile);
-    return { holdings, options, bounds: boundsOf(profiles), refusal };
+    const bounds = { ...boundsOf(profiles), digest: policyDigest(holdings) };
+    return { holdings, options, bounds, refusal };
   }
 
   /** `counted`: the call was already counted as a command. @throws AntiphonError ANT_POLICY_REFUSED, _THROTTLED */

@@ -36,12 +36,9 @@ export function messageOf(
   if (cancel !== null) throw nobody(`${cancel.by} has canceled the run`);
   const { taskId, epoch, body } = listener(records, message.task, runId);
   if (taskId === null) throw nobody(`${runId} has no task`);
-  if (!hears(body.agent, body.task.commands)) {
-    const name = body.agent.kind === "pack" ? body.agent.name : body.agent.kind;
-    throw new AntiphonError("ANT_MESSAGE_UNHEARD", `the agent ${name} of ${taskId} reads no messages`, {
-      data: { task: taskId, agent: name },
-    });
-  }
+  const name = body.agent.kind === "pack" ? body.agent.name : body.agent.kind;
+  const isDeaf = !hears(body.agent, body.task.commands);
+  if (isDeaf) throw unheard(`the agent ${name} of ${taskId} reads no messages`, taskId, name);
   if (all.length >= limits.runMessages)
     throw new AntiphonError("ANT_MESSAGE_LIMIT", `${runId} has had ${all.length} messages`);
   const { text, key } = message;
@@ -54,19 +51,25 @@ export function messageOf(
   };
 }
 
-/** The attempt under way: dispatched, and without a result. */
+/** The attempt under way: dispatched, and without a result. A skill that judges a change hears nobody. */
 function listener(
   records: readonly StoredRecord[],
   task: string | null,
   runId: string,
 ): JournalRecordOf<"dispatch"> {
   const results = of(records, "result");
-  const working = of(records, "dispatch").filter(
+  const open = of(records, "dispatch").filter(
     ({ taskId, epoch }) => !results.some((one) => one.taskId === taskId && one.epoch === epoch),
   );
-  const asked =
-    task === null ? working : working.filter(({ taskId }) => taskId?.toLowerCase() === task.toLowerCase());
-  const [only, another] = asked;
+  const isMeant = ({ taskId }: { taskId: string | null }): boolean =>
+    task === null || taskId?.toLowerCase() === task.toLowerCase();
+  const working = open.filter(({ body }) => body.gate === undefined);
+  const [only, another] = working.filter(isMeant);
+  const judge = open.find((one) => one.body.gate !== undefined && isMeant(one));
+  if (only === undefined && judge !== undefined) {
+    const { taskId } = judge;
+    throw unheard(`${taskId} judges a change, and a judge hears nobody`, taskId, judge.body.gate?.skill);
+  }
   if (only === undefined) throw nobody(`no attempt of ${task ?? runId} is under way`);
   if (another === undefined) return only;
   const tasks = working.map(({ taskId }) => taskId);
@@ -83,4 +86,8 @@ function of<T extends StoredRecord["type"]>(records: readonly StoredRecord[], ty
 
 function nobody(why: string): AntiphonError {
   return new AntiphonError("ANT_MESSAGE_NO_ATTEMPT", why);
+}
+
+function unheard(why: string, task: string | null, agent: string | undefined): AntiphonError {
+  return new AntiphonError("ANT_MESSAGE_UNHEARD", why, { data: { task, agent } });
 }

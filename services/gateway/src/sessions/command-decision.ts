@@ -3,6 +3,7 @@ import type { Command, PolicyProfile, SessionConfig, SessionEntry } from "@antip
 import { judgeCommand } from "./command-policy.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
+import { staleApprovals } from "./approval-request.ts";
 import { pastCommands, workspaceIn } from "./session-log.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
@@ -38,9 +39,10 @@ export class CommandDecision {
     const { globalLimits } = policies;
     const held = profilesFor(policies, places, this.#principal).map(({ profile }) => profile);
     const profiles: PolicyProfile[] = [config.policy, ...held];
-    const past = pastCommands(entries);
+    const stale = staleApprovals(config, entries, policies);
+    const past = pastCommands(entries, stale);
     const input = { profiles, globalLimits, past, workspace: workspaceIn(entries), now: this.#parts.now() };
-    const verdict = judgeCommand(this.#command, input);
+    const verdict = withStaleness(judgeCommand(this.#command, input), stale);
     if (verdict.kind !== "allowed" || this.#counted) return verdict;
     const throttle = guard.takeCommand(this.#principal, profiles, globalLimits);
     this.#counted = throttle === null;
@@ -58,4 +60,12 @@ export class CommandDecision {
     if (refusal !== null) return { kind: "rejected", policyRule: refusal.rule, reason: refusal.reason };
     return found === null ? [] : placesOf(found);
   }
+}
+
+/** Tells the person who has an approval why it does not count. */
+function withStaleness(verdict: PolicyVerdict, stale: ReadonlyMap<string, string>): PolicyVerdict {
+  if (verdict.kind !== "rejected" || verdict.policyRule !== "requireApprovalForPush") return verdict;
+  const [last] = [...stale].slice(-1);
+  if (last === undefined) return verdict;
+  return { ...verdict, reason: `${verdict.reason} (${last[0]} is stale, ANT_APPROVAL_STALE: ${last[1]})` };
 }

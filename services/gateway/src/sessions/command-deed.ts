@@ -26,7 +26,9 @@ export function commandDeed(
   }
   if (command.command !== "Push") return deed;
   const since = past.slice(past.findLastIndex((one) => CHANGES.includes(one.command)) + 1);
-  const approved = since.some((one) => one.command === "RequestApproval" && one.outcome === "Success");
+  const approved = since.some(
+    (one) => one.command === "RequestApproval" && one.outcome === "Success" && !one.isStale,
+  );
   return { ...deed, branches: [command.payload.branchName], unproven: unproven(past, workspace), approved };
 }
 

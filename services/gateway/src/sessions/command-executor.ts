@@ -12,14 +12,15 @@ import type {
 } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
 import { locate, placesOf } from "../intents/repository-place.ts";
-import { profilesFor } from "../policy/policy-choice.ts";
+import { profilesFor, type Holding } from "../policy/policy-choice.ts";
+import { policyDigest } from "../policy/policy-digest.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import { boundsOf } from "../policy/run-deed.ts";
 import type { Backend } from "../ports.ts";
 import type { SessionAdapters } from "./adapter-settings.ts";
 import { speakerOf } from "./session-binding.ts";
 import { workspaceIn, type PendingCommand } from "./session-log.ts";
-import { waitingFor } from "./session-approvals.ts";
+import { waitingFor, type RequestApproval } from "./approval-request.ts";
 import { withPlan } from "./session-plan.ts";
 import { completed, type Said } from "./said.ts";
 
@@ -94,8 +95,14 @@ export class CommandExecutor {
       case "RunTests":
         return this.#deed(execution, signal, command.payload);
       case "RequestApproval":
-        return [waitingFor(execution.config.sessionId, command)];
+        return [await this.#request(execution, command)];
     }
+  }
+
+  /** The request is bound to the policy of this moment. */
+  async #request({ config, pending }: Execution, command: RequestApproval): Promise<Said> {
+    const { places, held } = await this.#held(config, pending.principal ?? speakerOf(config));
+    return waitingFor(config.sessionId, command, { digest: policyDigest(held), places });
   }
 
   /** `runs`: the command runs programs. */
@@ -134,12 +141,20 @@ export class CommandExecutor {
   }
 
   /** All profiles that hold for the repository and the sender, and the session's own. */
-  async #profiles({ repo, policy }: SessionConfig, principal: string): Promise<PolicyProfile[]> {
+  async #profiles(config: SessionConfig, principal: string): Promise<PolicyProfile[]> {
+    const { held } = await this.#held(config, principal);
+    return [config.policy, ...held.map(({ profile }) => profile)];
+  }
+
+  async #held(
+    { repo }: SessionConfig,
+    principal: string,
+  ): Promise<{ places: string[]; held: readonly Holding[] }> {
     const place = await locate(this.#parts.backend, repo);
     if (place === null)
       throw new AntiphonError("ANT_REPO_NOT_FOUND", `there is no repository at ${repo.path}`);
-    const held = profilesFor(await this.#parts.guard.policies(), placesOf(place), principal);
-    return [policy, ...held.map(({ profile }) => profile)];
+    const places = placesOf(place);
+    return { places, held: profilesFor(await this.#parts.guard.policies(), places, principal) };
   }
 }
 

@@ -35,6 +35,7 @@ const past = (name: CommandName, agoMs: number): PastCommand => ({
   command: name,
   at: NOW - agoMs,
   outcome: "Success",
+  isStale: false,
 });
 
 function rule(

@@ -10,6 +10,8 @@ export interface PastCommand {
   readonly at: number;
   /** Null: not completed yet. */
   readonly outcome: "Success" | "Failure" | null;
+  /** An approval under a policy that has changed since: it does not count. */
+  readonly isStale: boolean;
 }
 
 export interface PolicyInput {

@@ -31,6 +31,6 @@ export function openSessions(parts: SessionParts): CommandSessions {
   const onFault: SessionParts["onFault"] = (error, sessionId) => parts.onFault(error, sessionId);
   const work = new SessionWork({ register, claims, executor, onFault });
   const index = new SessionIndex((from) => store.opened(from), now);
-  const approvals = new SessionApprovals(register);
+  const approvals = new SessionApprovals(register, parts.guard);
   return new CommandSessions({ ...parts, now, register, work, index, approvals });
 }

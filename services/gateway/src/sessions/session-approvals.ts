@@ -1,54 +1,35 @@
 // Requests for approval in sessions (`RequestApproval`): which are open, and what one decision makes of the log.
 //
 // A request waits without holding up the session's other commands, through any restart, until a person decides. It is bound
-// to what the session had made when it was told: a command that changes that makes the request stale, and it cannot be
-// approved any more. People cannot approve their own work, so an approval of a person who sent a command to the session does
+// to what the session had made and to the policy of its repository when it was told: a command that changes the work, or an
+// operator who changes that policy, makes the request stale, and it cannot be approved any more. People cannot approve their own work, so an approval of a person who sent a command to the session does
 // not count.
 //
 // Promises:
 //   gateway/G10 Because a push may rest on an approval, an approval counts only for the workspace and the policy that
 //     the person looked at, from a person who sent no command to the session, and is written once.
-import { AntiphonError, canonicalJson, digestOf, mayApprove, validate } from "@antiphon/contracts";
-import type {
-  Command,
-  SessionConfig,
-  SessionDecision,
-  SessionEntry,
-  WaitingApproval,
-} from "@antiphon/contracts";
+import { AntiphonError, mayApprove, validate } from "@antiphon/contracts";
+import type { Command, SessionConfig, SessionDecision, SessionEntry } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
+import type { PolicyGuard } from "../policy/policy-guard.ts";
+import { openRequests, type OpenRequest, type Waiting } from "./approval-request.ts";
 import { completed, type Said } from "./said.ts";
-import { isWaiting, pendingCommands, workspaceIn } from "./session-log.ts";
 import type { SessionRegister } from "./session-register.ts";
-
-type RequestApproval = Extract<Command, { command: "RequestApproval" }>;
-
-export interface OpenRequest extends WaitingApproval {
-  /** Of the event that told the request. */
-  readonly sequence: number;
-}
-
-interface Waiting extends OpenRequest {
-  readonly command: RequestApproval;
-}
-
-/** What is told when a request's turn comes. */
-export function waitingFor(sessionId: string, { commandId, payload }: RequestApproval): Said {
-  const reason = `${commandId}: ${payload.reason}`;
-  return { event: "SessionStatusChanged", payload: { sessionId, status: "waiting for approval", reason } };
-}
 
 export class SessionApprovals {
   readonly #register: SessionRegister;
+  readonly #guard: Pick<PolicyGuard, "policies">;
 
-  constructor(register: SessionRegister) {
+  constructor(register: SessionRegister, guard: Pick<PolicyGuard, "policies">) {
     this.#register = register;
+    this.#guard = guard;
   }
 
   /** @throws AntiphonError ANT_SESSION_NOT_FOUND */
   async open(sessionId: string): Promise<OpenRequest[]> {
     const { config, entries } = await this.#register.read(sessionId);
-    return openRequests(config, entries).map(({ command: _, ...request }) => request);
+    const open = await this.#requests(config, entries);
+    return open.map(({ command: _, policyChange: __, ...request }) => request);
   }
 
   /** @throws AntiphonError ANT_SESSION_NOT_WAITING, ANT_APPROVAL_STALE, ANT_APPROVAL_OWN */
@@ -57,7 +38,7 @@ export class SessionApprovals {
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
     for (;;) {
       const { config, entries } = await this.#register.read(sessionId);
-      const open = openRequests(config, entries);
+      const open = await this.#requests(config, entries);
       const { command } = decided(open, entries, outcome.value, by);
       const about = { ...command.correlation, commandId: command.commandId };
       const said = ending(command, outcome.value, by);
@@ -67,40 +48,17 @@ export class SessionApprovals {
     }
   }
 
+  async #requests(config: SessionConfig, entries: readonly SessionEntry[]): Promise<Waiting[]> {
+    return openRequests(config, entries, await this.#guard.policies());
+  }
+
   /** The status only tells people; the next request about the session shows the same without it. */
   async #reopen(sessionId: string): Promise<void> {
     const { config, entries } = await this.#register.read(sessionId);
-    if (openRequests(config, entries).length > 0) return;
+    if ((await this.#requests(config, entries)).length > 0) return;
     const payload = { sessionId, status: "open" };
     await this.#register.say(sessionId, entries, { sessionId }, { event: "SessionStatusChanged", payload });
   }
-}
-
-function openRequests(config: SessionConfig, entries: readonly SessionEntry[]): Waiting[] {
-  const now = digestAt(config, entries);
-  return pendingCommands(entries).flatMap(({ command, principal }) => {
-    if (command.command !== "RequestApproval" || !isWaiting(entries, command.commandId)) return [];
-    const { commandId, payload } = command;
-    const at = entries.findIndex(
-      ({ event }) =>
-        event.event === "SessionStatusChanged" && event.correlation.commandId === command.commandId,
-    );
-    const before = entries.slice(0, at);
-    const sequence = entries[at]?.event.sequence ?? 0;
-    const digest = digestAt(config, before);
-    const { branch = null, head = null } = workspaceIn(before) ?? {};
-    const { reason, requiredActions } = payload;
-    return [
-      {
-        ...{ commandId, sequence, reason, requiredActions, requestedBy: principal, digest, branch, head },
-        ...{ stale: digest !== now, command },
-      },
-    ];
-  });
-}
-
-function digestAt({ policy }: SessionConfig, entries: readonly SessionEntry[]): string {
-  return digestOf(Buffer.from(canonicalJson({ policy, workspace: workspaceIn(entries) }), "utf8"));
 }
 
 /** gateway/G10 */
@@ -115,7 +73,8 @@ function decided(
     throw new AntiphonError("ANT_SESSION_NOT_WAITING", `no request ${commandId} is open`);
   if (choice === "reject") return request;
   if (request.stale || digest !== request.digest) {
-    const why = request.stale ? "the session has changed its work since" : `${request.digest} is waiting`;
+    const changed = request.policyChange ?? "the session has changed its work since";
+    const why = request.stale ? changed : `${request.digest} is waiting`;
     throw new AntiphonError("ANT_APPROVAL_STALE", `${commandId}: ${why}`, {
       data: { waiting: request.digest },
     });

@@ -59,7 +59,11 @@ export function workspaceIn(entries: readonly SessionEntry[]): SessionWorkspace 
   return entries.findLast(({ workspace }) => workspace !== undefined)?.workspace ?? null;
 }
 
-export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {
+/** `stale`: the ids of approvals that do not count any more. */
+export function pastCommands(
+  entries: readonly SessionEntry[],
+  stale: Pick<ReadonlySet<string>, "has">,
+): PastCommand[] {
   return entries.flatMap(({ event, command }) =>
     command === null
       ? []
@@ -67,6 +71,7 @@ export function pastCommands(entries: readonly SessionEntry[]): PastCommand[] {
           {
             command: command.command,
             at: Date.parse(event.at),
+            isStale: stale.has(command.commandId),
             outcome: completionOf(entries, command.commandId)?.payload.outcome ?? null,
           },
         ],

@@ -58,7 +58,7 @@ export class SessionRegister {
     sessionId: string,
     entries: readonly SessionEntry[],
     correlation: Correlation,
-    { event, payload, workspace, artifact }: Said,
+    { event, payload, workspace, artifact, policy }: Said,
     accepted: Accepted | null = null,
   ): Promise<boolean> {
     const sequence = entries.length + 1;
@@ -76,6 +76,7 @@ export class SessionRegister {
       ...(accepted === null ? {} : accepted),
       ...(workspace === undefined || workspace === null ? {} : { workspace }),
       ...(artifact === undefined ? {} : { artifact }),
+      ...(policy === undefined ? {} : { policy }),
     });
   }
 }

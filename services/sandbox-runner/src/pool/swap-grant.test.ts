@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { AntiphonError } from "@antiphon/contracts";
+import { defaultLimits } from "../job-limits.ts";
 import type { Sandbox } from "../ports.ts";
-import { swapGrant, swapTotal } from "./swap-grant.ts";
+import { swapGrant, swapTotal, withSwap } from "./swap-grant.ts";
 
 const GiB = 1024 ** 3;
 const MEMINFO =
@@ -59,4 +60,11 @@ it("grants none where the engine cannot limit it, and says why", async () => {
     bytes: 0,
     why: "HostConfig.MemorySwap is -1",
   });
+});
+
+it("changes no limit where none is granted, and otherwise those of swap and of the workspace alone", () => {
+  const limits = defaultLimits("runc");
+  expect(withSwap(limits, 0)).toEqual(limits);
+  const workspaceBytes = limits.workspaceBytes + GiB;
+  expect(withSwap(limits, GiB)).toEqual({ ...limits, swapBytes: GiB, workspaceBytes });
 });

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Lets schemathesis look for requests that the gateway answers otherwise than its /openapi.json says. Starts an `antiphon dev` of its
-// own. Schemathesis is a Python program that set-up does not bring; without it this says so, and fails only in CI.
+// own. Its program is named by ANTIPHON_TEST_SCHEMATHESIS, or lies below .antiphon/tools or on PATH. Schemathesis is a Python program that set-up does not bring; without it this says so, and fails only in CI.
 // Usage: npm run schemathesis [-- <further options of schemathesis>]
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -11,11 +11,11 @@ import { argv, env, execPath, exit } from "node:process";
 const ROOT = path.resolve(import.meta.dirname ?? path.dirname(argv[1] ?? ""), "..");
 const OWN = path.join(ROOT, ".antiphon/tools/schemathesis/bin/schemathesis");
 const VERSION = "4.32.5";
-const program = existsSync(OWN) ? OWN : "schemathesis";
+const program = env["ANTIPHON_TEST_SCHEMATHESIS"] || (existsSync(OWN) ? OWN : "schemathesis");
 
 if (spawnSync(program, ["--version"]).status !== 0) {
   const venv = ".antiphon/tools/schemathesis";
-  console.error(`SKIPPED: schemathesis is missing, so nothing was checked. It comes with
+  console.error(`unavailable: ${program} does not run, so nothing was checked. It comes with
   python3 -m venv ${venv} && ${venv}/bin/pip install schemathesis==${VERSION}`);
   exit(env["CI"] === undefined ? 0 : 1);
 }

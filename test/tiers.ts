@@ -133,6 +133,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/gateway/identity.test.ts",
   "test/integration/gateway/policy-later.test.ts",
   "test/integration/gateway/policy-ways.test.ts",
+  "test/integration/gateway/page-answers.test.ts",
   "test/integration/director/race-landing.test.ts",
   "test/integration/director/race-watch.test.ts",
   "test/integration/egress-gateway/egress-upstream-proxy.test.ts",
@@ -224,6 +225,7 @@ export const ALL_ONLY: readonly string[] = [
 /** Minutes of a machine at its limits, and what needs a program that set-up does not bring. */
 export const NIGHTLY: readonly string[] = [
   "test/integration/gateway/gitea.test.ts",
+  "test/integration/gateway/schemathesis.test.ts",
   "test/chaos/sandbox/hostile-matrix.test.ts",
   "test/integration/director/cheats-carried-out.test.ts",
 ];

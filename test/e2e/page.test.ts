@@ -187,6 +187,20 @@ describe("untrusted text", () => {
 });
 
 describe("the page itself", () => {
+  test("has nothing that axe reports on the form of a brief, on a phone of 360 px and on a desk", async () => {
+    for (const width of [360, 1280]) {
+      const page = await pageOf(ANN, { width, height: 740 });
+      await page.getByText("New run").click();
+      await page.locator("select:has(option[value=brief])").selectOption("brief");
+      await page.evaluate(AXE);
+      const found = await page.evaluate(
+        "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`))",
+      );
+      expect(found, `${width} px`).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    }
+  });
+
   test("loads nothing from elsewhere, and at most 150 kB before a run is opened", async () => {
     const page = await world.windows.blank();
     const bytes: number[] = [];

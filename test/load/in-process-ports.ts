@@ -37,7 +37,7 @@ export function inProcessRepository(): RepositoryPort {
   return {
     inspect: () => Promise.resolve(INSPECTED),
     exportBase: (_repo, commit) => Promise.resolve({ ...base, commit }),
-    exportNamed: () => Promise.resolve(),
+    exportNamed: (_repo, _commit, object) => Promise.resolve([object]),
     exportHistory: () => Promise.resolve(null),
     texts: () => Promise.resolve(new Map()),
     discoverChecks: () => Promise.resolve([]),

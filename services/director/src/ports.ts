@@ -72,8 +72,12 @@ export interface RepositoryPort {
   inspect(request: RepoInspectRequest): Promise<Extract<RepoInspectReply, { ok: true }>>;
   /** Puts the tree of a commit into the object store, unless it is there. */
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
-  /** Puts the tree under the name that a dispatch gave it into the object store, unless it is there. */
-  exportNamed(repo: RepoRef, commit: string, object: string): Promise<void>;
+  /**
+   * Puts the tree under the name that a dispatch gave it into the object store, unless it is there. Returns the names of what
+   * is there now: not that one if the repository makes another one of the commit.
+   * @throws AntiphonError ANT_BLOB_MISSING when the repository does not hold what a step starts from.
+   */
+  exportNamed(repo: RepoRef, commit: string, object: string): Promise<readonly string[]>;
   /**
    * Puts a commit with up to `commits` commits of its history into the object store, unless it is there. Null: not even
    * the commit alone fits in a sandbox.

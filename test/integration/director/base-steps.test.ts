@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import { keys, type TreeRef } from "@antiphon/contracts";
 import { createLogger } from "@antiphon/runtime";
 import { MemoryBlobs } from "@antiphon/runtime/testing/memory-blobs";
-import { stepNamed, TreeCache } from "@antiphon/git";
+import { stepName, stepNamed, TreeCache } from "@antiphon/git";
 import { baseTrees } from "../../../services/associate/src/attempt/base-trees.ts";
 import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import { TreeArchive, type Tree } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
@@ -162,6 +162,46 @@ it("a step and its start are stored again under the names that a dispatch gave t
   await director(store).exportNamed(at(repo), ref.commit, ref.object);
   const tree = await archive(store).open(ref.object);
   expect(tree.baseline.get("c")).toMatchObject({ size: 5 });
+});
+
+it("callers who ask for it again while it is stored wait for one upload, whose bytes are reserved once", async () => {
+  const store = new MemoryBlobs("ANT_REPOS");
+  const repo = begun();
+  const own = director(store);
+  const first = await exported(own, repo, repo.head);
+  const ref = await exported(own, repo, repo.commit("next", { c: "next\n" }));
+  for (const object of [first.object, ref.object]) await store.remove(object);
+  const reserved: number[] = [];
+  const later = new Repositories(store, { roots: null }, signer, log, async (bytes, put) => {
+    reserved.push(bytes);
+    const others = director(new MemoryBlobs("ANT_REPOS"));
+    await others.exportNamed(at(repo), ref.commit, ref.object); // As long as the other callers need to come here.
+    return put();
+  });
+  const asks = [ref, ref, ref].map(({ commit, object }) => later.exportNamed(at(repo), commit, object));
+  for (const stored of await Promise.all(asks)) expect([...stored]).toEqual([first.object, ref.object]);
+  expect(reserved).toEqual([first.bytes, (await store.get(ref.object)).length]);
+});
+
+it("what is stored again is named truly, and a step whose start has left the repository is refused by a code", async () => {
+  const store = new MemoryBlobs("ANT_REPOS");
+  const repo = begun();
+  const own = director(store);
+  const { tree } = await exported(own, repo, repo.head);
+  const next = await exported(own, repo, repo.commit("next", { c: "next\n" }));
+  const last = repo.commit("last", { c: "last\n" });
+  const led = await director(store).exportNamed(at(repo), last, next.object);
+  expect([...led]).toEqual([keys.tree(tree)]);
+  expect([...(await own.exportNamed(at(repo), last, next.object))]).not.toContain(next.object);
+  repo.git("checkout", "-q", "--orphan", "alone");
+  const alone = repo.commit("alone", { c: "alone\n" });
+  repo.git("branch", "-q", "-D", "main");
+  repo.git("reflog", "expire", "--expire=now", "--all");
+  repo.git("gc", "-q", "--prune=now");
+  const named = stepName(repo.git("rev-parse", `${alone}^{tree}`), tree);
+  await expect(director(store).exportNamed(at(repo), alone, named)).rejects.toMatchObject({
+    code: "ANT_BLOB_MISSING",
+  });
 });
 
 it("an index that an earlier version wrote is made again", async () => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startNats, type NatsServer } from "../../support/nats.ts";
 import { sandboxImage, testEngine, until } from "../../support/docker.ts";
+import { openSwap } from "../../support/swap-file.ts";
 
 const test = testEngine("runner-process");
 let nats: NatsServer;
@@ -100,6 +101,38 @@ describe("a runner of its own process", () => {
     expect(code).toBe(0);
     expect(await theirs()).toEqual([]);
   });
+
+  it("gives its sandboxes the swap it is told to, but none that the machine has not for all, and by default none", async () => {
+    const swap = await openSwap(32 * 2 ** 20);
+    /** Of each warm sandbox, in MiB. */
+    const granted = async (env: Record<string, string>): Promise<{ swapMib: number[]; log: string }> => {
+      const { child, errors } = launch({ ANTIPHON_SANDBOX_SLOTS: "2", ...env });
+      const ready = () => Promise.resolve(errors().includes('"ready":true'));
+      expect(await until(ready, (is) => is, 60_000)).toBe(true);
+      const warm = await until(theirs, (found) => found.filter((one) => one.isRunning).length === 2, 60_000);
+      const swapMib = warm.map(async ({ id }) => {
+        const { HostConfig } = await test.engine.inspect(id);
+        return (Number(HostConfig["MemorySwap"]) - Number(HostConfig["Memory"])) / 2 ** 20;
+      });
+      const found = await Promise.all(swapMib);
+      child.kill("SIGTERM");
+      await once(child, "exit");
+      return { swapMib: found, log: errors() };
+    };
+    try {
+      const none = await granted({});
+      expect(none.swapMib).toEqual([0, 0]);
+      expect(none.log).not.toContain("no swap for sandboxes");
+      const some = await granted({ ANTIPHON_SANDBOX_SWAP_MIB: "15" });
+      expect(some.swapMib).toEqual(swap.why === null ? [15, 15] : [0, 0]);
+      expect(some.log.includes("no swap for sandboxes")).toBe(swap.why !== null);
+      const tooMuch = await granted({ ANTIPHON_SANDBOX_SWAP_MIB: "65536" });
+      expect(tooMuch.swapMib).toEqual([0, 0]);
+      expect(tooMuch.log).toContain("no swap for sandboxes");
+    } finally {
+      await swap.close();
+    }
+  }, 120_000);
 
   it("is not ready without Docker, and reports the remedy", async () => {
     const { child, errors } = launch({ DOCKER_HOST: "unix:///nowhere/docker.sock" });

@@ -119,8 +119,8 @@ export class SimRepository implements RepositoryPort {
     });
   }
 
-  exportNamed(): Promise<void> {
-    return Promise.resolve();
+  exportNamed(_repo: RepoRef, _commit: string, object: string): Promise<readonly string[]> {
+    return Promise.resolve([object]);
   }
 
   exportHistory(): Promise<null> {

@@ -29,7 +29,7 @@ export function RunsPage(): ReactElement {
       <IntentForm onStarted={again} lastRepo={runs?.find(hasRepository)?.repo ?? ""} />
       <section aria-label="Runs">
         <div className="filters">
-          <h2>Runs</h2>
+          <h1>Runs</h1>
           {waiting > 0 && status !== "waiting_input" && (
             <button type="button" className="primary" onClick={() => setStatus("waiting_input")}>
               {waiting === 1 ? "1 run waits for you" : `${waiting} runs wait for you`}

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import {
+  AntiphonError,
   keys,
   limits,
   type HistoryRef,
@@ -28,7 +29,7 @@ import {
 } from "@antiphon/git";
 import type { Blobs } from "@antiphon/runtime";
 import { objectsBehind } from "./named-objects.ts";
-import { Remembered } from "./remembered.ts";
+import { Remembered, UnderWay } from "./remembered.ts";
 import type { ServedRepositories } from "./served-repositories.ts";
 
 /** Commits whose archives are remembered. */
@@ -65,6 +66,9 @@ export class CommitExports {
   /** The latest of each repository. */
   readonly #wholes = new LRUCache<string, WholeTree>({ max: REMEMBERED });
   readonly #listings = new Remembered<CommitFiles>(LISTINGS);
+  readonly #named = new UnderWay<readonly string[]>();
+  /** By the object's name. */
+  readonly #stored = new UnderWay<void>();
 
   constructor(served: ServedRepositories, store: Blobs, within: Within) {
     this.#served = served;
@@ -135,29 +139,53 @@ export class CommitExports {
     return { commit, tree, object, bytes, files };
   }
 
-  /** Stores an object again that an earlier dispatch names, also if `exportBase` would make another one now. */
-  async exportNamed(repo: RepoRef, commit: string, object: string): Promise<void> {
+  /**
+   * Stores an object again that an earlier dispatch names, also if `exportBase` would make another one now. Returns what it
+   * stored. Callers who ask again before it is stored wait for the same export.
+   */
+  exportNamed(repo: RepoRef, commit: string, object: string): Promise<readonly string[]> {
+    return this.#named.during(JSON.stringify([repo.path, commit, object]), () =>
+      this.#again(repo, commit, object),
+    );
+  }
+
+  async #again(repo: RepoRef, commit: string, object: string): Promise<readonly string[]> {
     const named = stepNamed(object);
     if (named === null) {
       const { ref } = await this.#base(repo, commit);
-      if (ref.object === object) return;
+      if (ref.object === object) return [object];
     }
     const opened = await this.#served.open(repo, [commit]);
     const { entries } = await this.filesOf(opened, commit);
-    if (named === null) return void (await this.#whole(opened, commit, entries));
-    const before = await this.filesOf(opened, named.from);
-    await this.#whole(opened, named.from, before.entries);
-    const made = await exportStep(opened, { tree: named.from, entries: before.entries }, entries);
-    if (made !== null) await this.#put(stepName(made.tree, named.from), made.step, made.step.length);
+    if (named === null) return [(await this.#whole(opened, commit, entries)).object];
+    const before = await this.#startOf(opened, object, named.from);
+    const whole = await this.#whole(opened, named.from, before);
+    const made = await exportStep(opened, { tree: named.from, entries: before }, entries);
+    if (made === null || stepName(made.tree, named.from) !== object) return [whole.object];
+    await this.#put(object, made.step, made.step.length);
+    return [whole.object, object];
   }
 
-  async #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>), bytes: number): Promise<void> {
-    if (await this.#store.want(object)) return;
-    await this.#within(bytes, () =>
-      Buffer.isBuffer(tar)
-        ? this.#store.put(object, tar)
-        : this.#store.putStream(object, tar, { deadlineMs: limits.treeTransferMs }),
-    );
+  /** The tree that a step starts from may have left the repository with the branch that it was on. */
+  async #startOf(opened: Repo, object: string, from: string): Promise<readonly TreeEntry[]> {
+    try {
+      return (await this.filesOf(opened, from)).entries;
+    } catch (cause) {
+      if (AntiphonError.from(cause).code !== "ANT_REPO_INCOMPLETE") throw cause;
+      const detail = `${object} cannot be made again: the repository does not hold tree ${from}`;
+      throw new AntiphonError("ANT_BLOB_MISSING", detail, { cause });
+    }
+  }
+
+  #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>), bytes: number): Promise<void> {
+    return this.#stored.during(object, async () => {
+      if (await this.#store.want(object)) return;
+      await this.#within(bytes, () =>
+        Buffer.isBuffer(tar)
+          ? this.#store.put(object, tar)
+          : this.#store.putStream(object, tar, { deadlineMs: limits.treeTransferMs }),
+      );
+    });
   }
 
   exportHistory(base: RepoBase, commit: string, commits: number): Promise<HistoryRef | null> {

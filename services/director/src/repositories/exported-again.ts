@@ -29,16 +29,18 @@ export async function exportedAgain(
   const { base, options } = intent.body;
   const { body } = dispatched;
   const { linked } = await repository.exportBase(base.repo, body.base.commit);
-  await repository.exportNamed(base.repo, body.base.commit, body.base.object);
+  const stored = await repository.exportNamed(base.repo, body.base.commit, body.base.object);
   const source = body.environment?.source.tree;
-  if (source !== undefined && source !== body.base.object)
-    await repository.exportNamed(base.repo, base.commit, source);
+  const behind =
+    source === undefined || source === body.base.object
+      ? []
+      : await repository.exportNamed(base.repo, base.commit, source);
   const history =
     body.history == null
       ? null
       : await repository.exportHistory(base, body.base.commit, commitsOf(options, body.gate !== undefined));
   const names = namedObjects(body);
-  const made = new Set([linked, history?.object, ...names.filter((name) => /^(tree|step)-/.test(name))]);
+  const made = new Set([linked, history?.object, ...stored, ...behind]);
   const missing = names.find((name) => !made.has(name));
   if (missing !== undefined)
     throw new AntiphonError("ANT_BLOB_MISSING", `${missing} cannot be made again from the repository`);

@@ -28,3 +28,16 @@ export class Remembered<T> {
     return this.get(key, make);
   }
 }
+
+/** Work that is done once for all who ask while it goes on. */
+export class UnderWay<T> {
+  readonly #under = new Map<string, Promise<T>>();
+
+  during(key: string, work: () => Promise<T>): Promise<T> {
+    const known = this.#under.get(key);
+    if (known !== undefined) return known;
+    const working = work().finally(() => this.#under.delete(key));
+    this.#under.set(key, working);
+    return working;
+  }
+}

@@ -87,7 +87,7 @@ export class Repositories implements RepositoryPort {
     return this.#exports.exportBase(repo, commit);
   }
 
-  exportNamed(repo: RepoRef, commit: string, object: string): Promise<void> {
+  exportNamed(repo: RepoRef, commit: string, object: string): Promise<readonly string[]> {
     return this.#exports.exportNamed(repo, commit, object);
   }
 

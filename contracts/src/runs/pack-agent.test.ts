@@ -1,7 +1,13 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { validate } from "../validation/validate.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
 import { fileCommand, isPinnedInstall, packAgent } from "./pack-agent.ts";
+import { completePack } from "./pack-files.ts";
 
 const pack: AgentPack = {
   name: "a",
@@ -53,4 +59,47 @@ it("knows a file of the pack's own as an install that reads nothing of a work tr
   for (const other of ["aGk= | sh; echo x", "$(cat /workspace/x)", "aGk= > /tmp/x | cat"])
     expect(isPinnedInstall(install.replace("aGk=", other))).toBe(false);
   expect(isPinnedInstall(`${install} /workspace/x`)).toBe(false);
+});
+
+/** A lock of so many packages. Hashes do not compress. */
+function lockOf(packages: number): string {
+  const hash = (n: number): string => createHash("sha256").update(String(n)).digest("hex");
+  const line = (_: unknown, n: number): string => `p${n}==1.0 --hash=sha256:${hash(n)}\n`;
+  return Array.from({ length: packages }, line).join("");
+}
+
+const locked = (content: string | null) => {
+  const install = { pip: ["a==1.0"], lock: "requirements.txt" };
+  const bytes = content === null ? null : Buffer.from(content);
+  return packAgent(completePack({ ...pack, install }, () => bytes));
+};
+
+it("installs what a lock holds and nothing else, however many commands its hashes take", () => {
+  const lock = lockOf(500);
+  const agent = locked(lock);
+  expect(validate("AgentSpec", agent)).toMatchObject({ ok: true });
+  expect(agent.install.length).toBeGreaterThan(2);
+  expect(agent.install.map(isPinnedInstall)).not.toContain(false);
+  const last = agent.install.at(-1) ?? "";
+  expect(last).toMatch(/pip install --quiet --require-hashes --only-binary :all: -r lib\/requirements\.txt$/);
+  expect(agent.install.join("\n")).not.toContain("a==1.0");
+  for (const more of ["/../../workspace/x", " evil", ";x", ""])
+    expect(isPinnedInstall(more === "" ? last.replace("requirements.txt", "") : last + more)).toBe(false);
+  const directory = mkdtempSync(join(tmpdir(), "antiphon-lock-"));
+  try {
+    for (let times = 0; times < 2; times += 1) {
+      for (const command of agent.install.slice(0, -1))
+        execFileSync("sh", ["-c", command.slice(command.indexOf("&& mkdir -p lib") + 3)], { cwd: directory });
+      expect(readFileSync(join(directory, "lib/requirements.txt"), "utf8")).toBe(lock);
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+it("refuses a lock that is missing, too large, or of no packages", () => {
+  expect(() => locked(null)).toThrow("requirements.txt: there is no such file");
+  expect(() => locked(lockOf(2000))).toThrow("too large for a lock");
+  const none = { ...pack, install: { lock: "requirements.txt" } };
+  expect(() => completePack(none, () => Buffer.from(""))).toThrow('holds the packages of "pip"');
 });

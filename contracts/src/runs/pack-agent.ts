@@ -21,14 +21,16 @@ const AT_HOME = `mkdir -p ${PLACE} && cd ${PLACE} &&`;
 const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
 /** Where Node looks for the installed packages of a program. */
 const FILES = `${PLACE}/lib`;
-const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d > lib\/[A-Za-z0-9][\w.-]*$/;
+const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d >>? lib\/[A-Za-z0-9][\w.-]*$/;
 const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
+const LOCKED = `${PIP} --require-hashes --only-binary :all: -r lib/`;
+const LOCK = /^[A-Za-z0-9][\w.-]*$/;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
 const PIP_PACKAGE = /^'[\w.-]+(\[[\w.,-]+\])?==\d[\w.+!-]*'$/;
 
-/** The command that writes one of the pack's own files. `content` is compressed, in base64. */
-export function fileCommand(name: string, content: string): string {
-  return `mkdir -p lib && echo ${content} | base64 -d | gzip -d > lib/${name}`;
+/** The command that writes one of the pack's own files, or its next part. `content` is compressed, in base64. */
+export function fileCommand(name: string, content: string, isNextPart = false): string {
+  return `mkdir -p lib && echo ${content} | base64 -d | gzip -d ${isNextPart ? ">>" : ">"} lib/${name}`;
 }
 
 export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pack"> {
@@ -37,15 +39,16 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
       .replaceAll("${files}", FILES)
       .replaceAll("${model}", choice.model ?? pack.model?.name ?? "")
       .replaceAll("${model_host}", choice.modelHost ?? pack.model?.host ?? "");
-  const { npm, pip, commands } = pack.install ?? {};
+  const { npm, pip, lock, commands } = pack.install ?? {};
   const env = Object.entries(pack.env ?? {}).map(([name, value]) => [name, filled(value)] as const);
   return {
     kind: "pack",
     name: pack.name,
     install: [
       ...(npm === undefined ? [] : [`${NPM} ${npm.join(" ")}`]),
-      ...(pip === undefined ? [] : [`${PIP} ${pip.map(quoted).join(" ")}`]),
+      ...(pip === undefined || lock !== undefined ? [] : [`${PIP} ${pip.map(quoted).join(" ")}`]),
       ...(commands ?? []).map((command) => `${AT_HOME} ${command}`),
+      ...(lock === undefined ? [] : [`${LOCKED}${lock}`]), // After the command that writes it.
     ],
     tools: [
       ...(npm === undefined ? [] : ["npm"]),
@@ -72,6 +75,7 @@ function quoted(requirement: string): string {
 /** True for a command that installs pinned packages or writes a given file, and reads nothing of the work tree. */
 export function isPinnedInstall(command: string): boolean {
   if (command.startsWith(`${AT_HOME} `) && FILE.test(command.slice(AT_HOME.length + 1))) return true;
+  if (command.startsWith(LOCKED)) return LOCK.test(command.slice(LOCKED.length));
   for (const [start, one] of [
     [NPM, NPM_PACKAGE],
     [PIP, PIP_PACKAGE],

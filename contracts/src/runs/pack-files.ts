@@ -6,6 +6,8 @@ import { fileCommand } from "./pack-agent.ts";
 
 /** A record of the run holds the command, and no command is longer. */
 const COMMAND_CHARS = 8000;
+/** Of a lock; a pack has 16 commands at most. */
+const MOST_PARTS = 8;
 
 /**
  * The pack with the content of its own files.
@@ -17,14 +19,35 @@ export function completePack(
 ): AgentPack {
   if (install === undefined) return pack;
   const { files = [], commands = [], ...packages } = install;
-  const all = [...files.map((name) => writing(name, contentOf(name))), ...commands];
+  const { lock, pip } = packages;
+  if (lock !== undefined && pip === undefined)
+    throw invalid(`${lock} holds the packages of "pip", and there are none`);
+  const locked = lock === undefined ? [] : writingInParts(lock, contentOf(lock));
+  const all = [...locked, ...files.map((name) => writing(name, contentOf(name))), ...commands];
   return { ...pack, install: { ...packages, ...(all.length === 0 ? {} : { commands: all }) } };
+}
+
+/** Hashes do not compress, so a lock of many packages takes several commands. */
+function writingInParts(name: string, content: Uint8Array | null): string[] {
+  if (content === null) throw invalid(`${name}: there is no such file, and agent.yaml names it as "lock"`);
+  for (let parts = 1; parts <= MOST_PARTS; parts += 1) {
+    const bytes = Math.ceil(content.length / parts);
+    const commands = Array.from({ length: parts }, (_, n) =>
+      fileCommand(name, packedOf(content.subarray(n * bytes, (n + 1) * bytes)), n > 0),
+    );
+    if (commands.every((command) => command.length <= COMMAND_CHARS)) return commands;
+  }
+  throw invalid(`${name} is too large for a lock: more than ${MOST_PARTS} commands when packed`);
+}
+
+function packedOf(content: Uint8Array): string {
+  return gzipSync(content, { level: 9 }).toString("base64");
 }
 
 function writing(name: string, content: Uint8Array | null): string {
   if (content === null)
     throw invalid(`${name}: there is no such file, and agent.yaml lists it under "files"`);
-  const packed = gzipSync(content, { level: 9 }).toString("base64");
+  const packed = packedOf(content);
   const command = fileCommand(name, packed);
   if (command.length <= COMMAND_CHARS) return command;
   throw invalid(

@@ -22,6 +22,13 @@ export const PackInstall = closed(
       "^[A-Za-z0-9._-]+(\\[[A-Za-z0-9,._-]+\\])?==[0-9][0-9A-Za-z.+!-]*$",
       "Packages of PyPI with their exact versions: `name==1.2.3`.",
     ),
+    lock: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+        description:
+          "A file beside `agent.yaml` with what `pip` needs: each package with its version and hashes, as `pip install --require-hashes` reads it. Nothing else is installed.",
+      }),
+    ),
     commands: Type.Optional(
       Type.Array(line(8192, "Runs in the home directory."), {
         minItems: 1,

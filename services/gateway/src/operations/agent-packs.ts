@@ -86,7 +86,8 @@ export async function agentOfPack(
     if (found === null) continue;
     if (found.pack === null) throw new AntiphonError("ANT_AGENT_PACK_INVALID", `${name}: ${found.fault}`);
     const contents = new Map<string, Buffer>();
-    for (const file of found.pack.install?.files ?? []) {
+    const { files = [], lock } = found.pack.install ?? {};
+    for (const file of lock === undefined ? files : [...files, lock]) {
       const content = await readFile(join(folder, name, file)).catch(() => null); // Named as missing below.
       if (content !== null) contents.set(file, content);
     }

@@ -50,7 +50,8 @@ async function headOf(root) {
   try {
     return (await run("git", ["rev-parse", "HEAD"], { cwd: root })).stdout.trim();
   } catch (error) {
-    throw new Error(`it needs the git repository in its sandbox (not --history 0): ${error.message}`);
+    const why = `it needs the git repository in its sandbox (not --history 0): ${error.message}`;
+    throw new Error(why, { cause: error });
   }
 }
 

@@ -210,6 +210,7 @@ const TABLE = {
     "body of one model call; it is read before it is sent",
     "ANT_EGRESS_MODEL",
   ],
+  resumedBytes: [24 * MiB, "bytes", "calls of a lost attempt; parsing them stalls others", "asked anew"],
   modelAnswerBytes: [32 * MiB, "bytes", "answer of one model call", "cut off, charged in full"],
   taskTimeBudgetS: [300, "seconds", "default of DirectorTask.time_budget_s", "killed, ANT_TASK_TIME_BUDGET"],
   taskTimeBudgetMaxS: [86_400, "seconds", "a day", "refused"],

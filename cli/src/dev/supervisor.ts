@@ -156,6 +156,7 @@ export class Supervisor {
       ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
       ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
       ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
+      ANTIPHON_BASE_STEPS: childEnvironment({})["ANTIPHON_BASE_STEPS"] ?? "on", // All services are of one release.
       ANTIPHON_WORK_ITEMS:
         childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
       ANTIPHON_AGENT_PACKS: this.#options.packFolders.join(":"),

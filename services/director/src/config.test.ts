@@ -62,6 +62,13 @@ test("the store of base trees has a bound, which may be set", () => {
     );
 });
 
+test("bases are stored as steps only where the deployment says that everybody can read them", () => {
+  expect(readDirectorConfig({}).baseSteps).toBe(false);
+  expect(readDirectorConfig({ ANTIPHON_BASE_STEPS: "off" }).baseSteps).toBe(false);
+  expect(readDirectorConfig({ ANTIPHON_BASE_STEPS: "on" }).baseSteps).toBe(true);
+  expect(() => readDirectorConfig({ ANTIPHON_BASE_STEPS: "yes" })).toThrow(/ANTIPHON_BASE_STEPS="/);
+});
+
 test.each(["soon", "0", "-5", "1.5"])("ANTIPHON_ARCHIVE_AFTER_S=%s is refused by name", (text) => {
   expect(() => readDirectorConfig({ ANTIPHON_ARCHIVE_AFTER_S: text })).toThrow(/ANTIPHON_ARCHIVE_AFTER_S="/);
 });

@@ -11,6 +11,11 @@ import type { TimerSettings } from "./timers/timer-scheduler.ts";
 export interface DirectorConfig {
   /** The store of base trees. ANTIPHON_REPO_STORE_BYTES, default limits.repoStoreBytes. */
   repoStoreBytes: number;
+  /**
+   * Whether bases may be stored as steps from earlier ones. ANTIPHON_BASE_STEPS: `on` or `off`, the default, because
+   * Associates and sandbox-runners of the release before cannot read them.
+   */
+  baseSteps: boolean;
   /** Records handled at the same time, those in the clean room included. ANTIPHON_DIRECTOR_SLOTS, default 16. */
   slots: number;
   /**
@@ -49,6 +54,7 @@ export function readDirectorConfig(env: NodeJS.ProcessEnv = process.env): Direct
   return {
     slots: slots(env["ANTIPHON_DIRECTOR_SLOTS"]),
     repoStoreBytes: repoStoreBytes(env["ANTIPHON_REPO_STORE_BYTES"]),
+    baseSteps: baseSteps(env["ANTIPHON_BASE_STEPS"]),
     repoRoots: repoRoots(env),
     remotes: remotes(env),
     keyFile: env["ANTIPHON_DIRECTOR_KEY"] || null,
@@ -154,6 +160,13 @@ function repoStoreBytes(text: string | undefined): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   const detail = `ANTIPHON_REPO_STORE_BYTES=${JSON.stringify(text)} is not a whole number of bytes`;
   throw invalid("ANTIPHON_REPO_STORE_BYTES", detail);
+}
+
+function baseSteps(text: string | undefined): boolean {
+  if (text === undefined || text === "" || text === "off") return false;
+  if (text === "on") return true;
+  const detail = `ANTIPHON_BASE_STEPS=${JSON.stringify(text)} is neither "on" nor "off"`;
+  throw invalid("ANTIPHON_BASE_STEPS", detail);
 }
 
 function archive(text: string | undefined): ArchiveTiming | null {

@@ -118,9 +118,10 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
     log: context.log,
   };
   const room = new StoreRoom({ ...stored, maxBytes: config.repoStoreBytes });
-  const repository = new Repositories(trees, served, signer, context.log, (bytes, store) =>
-    room.within(bytes, store),
-  );
+  const repository = new Repositories(trees, served, signer, context.log, {
+    within: (bytes, store) => room.within(bytes, store),
+    steps: config.baseSteps,
+  });
   const sandbox = sandboxClient(bus, { requester: node, ...(trust === null ? {} : { trust }) });
   const specs = new EnvironmentSpecs(repository, files);
   const preparation = new EnvironmentPreparation(sandbox);

@@ -35,7 +35,8 @@ import { EgressRefusal } from "./policy/refusal.ts";
 import { measureTraffic } from "./traffic-meter.ts";
 import type { ExchangePorts, ModelAnswer, ModelAsk } from "./proxy/exchange.ts";
 import { modelExchange } from "./models/model-exchange.ts";
-import { isWhole, type CallLists } from "./models/call-list.ts";
+import type { CallLists } from "./models/call-list.ts";
+import { lostRecord } from "./models/lost-record.ts";
 import { RecordedCalls } from "./models/recorded-calls.ts";
 import { readRecording } from "./models/recording.ts";
 import { replayExchange } from "./models/replay-exchange.ts";
@@ -49,7 +50,7 @@ export interface LeasePorts {
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
   /** Reads a recording of a model call. */
-  readonly read: (recording: BlobRef) => Promise<Buffer>;
+  readonly read: (recording: BlobRef, signal?: AbortSignal) => Promise<Buffer>;
   readonly node: string;
   readonly meter: Meter;
   readonly log: Logger;
@@ -70,6 +71,11 @@ interface Account {
   /** Code and reason of the first call that could not be priced; null: none. */
   refusal: string | null;
   /** The record that answers model calls; null: models answer. */
+  readonly replayed: RecordedCalls | null;
+}
+
+interface Recorded {
+  readonly request: EgressOpenRequest;
   readonly replayed: RecordedCalls | null;
 }
 
@@ -94,7 +100,6 @@ export class Leases {
 
   /** Throws ANT_EGRESS_BUSY at the limit, and ANT_EGRESS_HOST, _ADDRESS or _MALFORMED for an invalid allowlist. */
   async opened(asked: EgressOpenRequest): Promise<EgressOpened> {
-    const request = await this.#resuming(asked);
     const { node, log } = this.#ports;
     const settings = this.#ports.settings();
     if (this.#leases.size >= limits.egressLeases)
@@ -102,7 +107,7 @@ export class Leases {
     const lease = uniqueId();
     const token = randomBytes(32).toString("hex");
     const authority = new SandboxAuthority(lease, this.#ports.now());
-    const replayed = await this.#recorded(request);
+    const { request, replayed } = await this.#recorded(asked);
     const made = this.#made(lease, token, authority, request, replayed, settings);
     this.#leases.set(lease, made);
     try {
@@ -145,24 +150,26 @@ export class Leases {
     for (const lease of [...this.#leases.keys()]) this.#end(lease);
   }
 
-  /** With the whole answers of the lost attempt in place of its epoch. */
-  async #resuming(request: EgressOpenRequest): Promise<EgressOpenRequest> {
-    const { resumes: epoch, ...grant } = request.grant;
-    if (epoch === undefined) return request;
-    const listed = (await this.#ports.lists?.of({ ...request, epoch })) ?? [];
-    const whole = await Promise.all(
-      listed.map(async (call) => isWhole(readRecording(await this.#ports.read(call)))),
-    );
-    const calls = listed.filter((_call, i) => whole[i]);
-    if (calls.length === 0) return { ...request, grant };
-    this.#ports.lists?.writer(request)(calls); // If this attempt is lost as well, they are not lost with it.
-    return { ...request, grant: { ...grant, replay: { calls, then: "live" } } };
-  }
-
-  async #recorded({ grant }: EgressOpenRequest): Promise<RecordedCalls | null> {
-    if (grant.replay === undefined) return null;
-    const texts = await Promise.all(grant.replay.calls.map((call) => this.#ports.read(call)));
-    return new RecordedCalls(texts.map((bytes) => readRecording(bytes)));
+  /** With what answers its calls first. The record of a lost attempt takes the place of `replay`, if there is one. */
+  async #recorded(request: EgressOpenRequest): Promise<Recorded> {
+    const { grant } = request;
+    const { lists, read, log } = this.#ports;
+    const lost =
+      grant.resumes === undefined || lists === undefined
+        ? null
+        : await lostRecord({ ...request, epoch: grant.resumes }, { lists, read, log });
+    if (lost !== null) {
+      const replayed = new RecordedCalls(lost.recordings, { equalOnly: true });
+      return {
+        request: { ...request, grant: { ...grant, replay: { calls: [...lost.calls], then: "live" } } },
+        replayed,
+      };
+    }
+    const { resumes: _none, ...asked } = grant;
+    if (asked.replay === undefined) return { request: { ...request, grant: asked }, replayed: null };
+    const texts = await Promise.all(asked.replay.calls.map((call) => read(call)));
+    const replayed = new RecordedCalls(texts.map((bytes) => readRecording(bytes)));
+    return { request: { ...request, grant: asked }, replayed };
   }
 
   #made(
@@ -258,6 +265,9 @@ export class Leases {
   ): Parameters<typeof modelExchange>[1] {
     const { budgets, store, log } = this.#ports;
     const list = this.#ports.lists?.writer(request);
+    const { resumes, replay } = request.grant;
+    // If this attempt is lost as well, they are not lost with it.
+    if (resumes !== undefined && replay !== undefined) list?.({ calls: replay.calls, isResumed: true });
     return {
       run: request.run,
       budget: request.grant.model_budget,
@@ -272,7 +282,7 @@ export class Leases {
         account.charged = plus(account.charged, charged);
         if (recording === null) return;
         account.recordings.push(recording);
-        list?.(account.recordings);
+        list?.({ calls: account.recordings });
       },
       onSpent: () => void (account.isSpent = true),
       onFailure: (error) =>

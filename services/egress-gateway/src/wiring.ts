@@ -34,7 +34,7 @@ export function startEgress(
       ),
     ),
     store: (bytes) => blobs.put(null, bytes),
-    read: (recording) => blobs.get(recording),
+    read: (recording, signal) => blobs.get(recording, signal === undefined ? {} : { signal }),
     node,
     log,
     now: () => Date.now(),

@@ -20,7 +20,8 @@ const BIG = "big ".repeat(2_300_000);
 
 afterEach(() => cleanUpRepos());
 
-const director = (store: MemoryBlobs): Repositories => new Repositories(store, { roots: null }, signer, log);
+const director = (store: MemoryBlobs): Repositories =>
+  new Repositories(store, { roots: null }, signer, log, { steps: true });
 const at = ({ path }: TestRepo) => ({ name: "app", path });
 const exported = (own: Repositories, repo: TestRepo, commit: string): Promise<TreeRef> =>
   own.exportBase(at(repo), commit);
@@ -152,6 +153,17 @@ it("there are steps from whole trees only, and what is too much or whose start i
   ]);
 });
 
+it("a Director that was not told to makes no steps, which neighbours of the release before cannot read, and finds those of others", async () => {
+  const store = new MemoryBlobs("ANT_REPOS");
+  const repo = begun();
+  const own = new Repositories(store, { roots: null }, signer, log);
+  const first = await exported(own, repo, repo.head);
+  const next = await exported(own, repo, repo.commit("next", { c: "next\n" }));
+  expect([first.object, next.object]).toEqual([first, next].map(({ tree }) => keys.tree(tree)));
+  const step = stepName(next.tree, first.tree);
+  expect([...(await own.exportNamed(at(repo), next.commit, step))]).toEqual([first.object, step]);
+});
+
 it("a step and its start are stored again under the names that a dispatch gave them", async () => {
   const store = new MemoryBlobs("ANT_REPOS");
   const repo = begun();
@@ -172,12 +184,13 @@ it("callers who ask for it again while it is stored wait for one upload, whose b
   const ref = await exported(own, repo, repo.commit("next", { c: "next\n" }));
   for (const object of [first.object, ref.object]) await store.remove(object);
   const reserved: number[] = [];
-  const later = new Repositories(store, { roots: null }, signer, log, async (bytes, put) => {
+  const within = async <T>(bytes: number, put: () => Promise<T>): Promise<T> => {
     reserved.push(bytes);
     const others = director(new MemoryBlobs("ANT_REPOS"));
     await others.exportNamed(at(repo), ref.commit, ref.object); // As long as the other callers need to come here.
     return put();
-  });
+  };
+  const later = new Repositories(store, { roots: null }, signer, log, { within });
   const asks = [ref, ref, ref].map(({ commit, object }) => later.exportNamed(at(repo), commit, object));
   for (const stored of await Promise.all(asks)) expect([...stored]).toEqual([first.object, ref.object]);
   expect(reserved).toEqual([first.bytes, (await store.get(ref.object)).length]);

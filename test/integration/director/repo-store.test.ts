@@ -33,9 +33,9 @@ function director(maxBytes: number, bus: Bus = world.bus, keepMs = 0): Director 
   const journal = openJournal(bus, { log });
   const room = new StoreRoom({ bus, journal, maxBytes, keepMs, clock: systemClock, log });
   const blobs = openBlobs(bus, BUCKETS.repos, { mayPurge: true, wantedMs: 0 });
-  const repositories = new Repositories(blobs, { roots: null }, signer, log, (bytes, put) =>
-    room.within(bytes, put),
-  );
+  const repositories = new Repositories(blobs, { roots: null }, signer, log, {
+    within: (bytes, put) => room.within(bytes, put),
+  });
   return { room, repositories };
 }
 

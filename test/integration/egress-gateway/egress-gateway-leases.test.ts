@@ -9,6 +9,7 @@ import { digestOf, type EgressOpened } from "@antiphon/contracts";
 import { createLogger, silentMeter } from "@antiphon/runtime";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
+import { CallLists } from "../../../services/egress-gateway/src/models/call-list.ts";
 import { Upstream } from "../../../services/egress-gateway/src/proxy/upstream.ts";
 import { Leases } from "../../../services/egress-gateway/src/leases.ts";
 import { grantOf, settingsFor } from "../../support/egress-world.ts";
@@ -98,6 +99,82 @@ describe("a lease", () => {
     expect(await answer(lease, `${lease.token} data\n${ask(NAMES.other)}`)).toBe("");
     expect(upstreams.heard.length).toBe(before);
     await expect(leases.closed(lease.lease)).rejects.toMatchObject({ code: "ANT_EGRESS_LOST" });
+  });
+});
+
+describe("an attempt after a lost one", () => {
+  const BUDGET = { tokens: 100_000, usd_micro: 1_000_000 };
+  const said = (...texts: string[]) => texts.map((content) => ({ role: "user", content }));
+
+  /** A deployment, and its gateway's leases. Each attempt has a lease; one that is lost is not closed. */
+  function world() {
+    const blobs = new Map<string, Buffer>();
+    const kv = new MemoryKv();
+    const failed = (error: unknown): void => {
+      throw error;
+    };
+    const lists = new CallLists(kv, failed);
+    leases = new Leases({
+      settings: () => settingsFor(upstreams),
+      budgets: new BudgetStore(new MemoryKv()),
+      lists,
+      read: ({ name }) => Promise.resolve(blobs.get(name) ?? Buffer.alloc(0)),
+      store: (bytes) => {
+        const digest = digestOf(bytes);
+        blobs.set(digest, bytes);
+        return Promise.resolve({ bucket: "b", name: digest, digest, bytes: bytes.length });
+      },
+      node: "eg_test",
+      meter: silentMeter,
+      log: createLogger("test", { level: "silent" }),
+      now: Date.now,
+    });
+    const begin = (epoch: number): Promise<EgressOpened> => {
+      const grant = { ...grantOf([], BUDGET), ...(epoch > 1 ? { resumes: epoch - 1 } : {}) };
+      return leases.opened({ run: "run_a", task: "T-001", epoch, jobId: "j", grant });
+    };
+    const listed = (epoch: number) => lists.of({ run: "run_a", task: "T-001", epoch });
+    return { begin, listed };
+  }
+
+  /** Whether the model was asked. */
+  async function asksModel(lease: EgressOpened, ...texts: string[]): Promise<boolean> {
+    const before = upstreams.heard.length;
+    const body = JSON.stringify({ model: "m-1", messages: said(...texts) });
+    const head = `POST http://${NAMES.openai}/v1/chat/completions HTTP/1.1\r\nHost: ${NAMES.openai}\r\n`;
+    const fields = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+    expect(await answer(lease, `${lease.token} data\n${head}${fields}${body}`)).toMatch(/^HTTP\/1\.1 200 /);
+    return upstreams.heard.length > before;
+  }
+
+  it("is answered by the model from the first request on that takes a message into account, also where the record goes to its end", async () => {
+    const { begin, listed } = world();
+    const lost = await begin(1);
+    for (const texts of [["do it"], ["do it", "a tool's output"], ["do it", "a tool's output", "finish"]])
+      expect(await asksModel(lost, ...texts)).toBe(true);
+    await eventually("the calls are listed", async () => (await listed(1)).calls.length === 3);
+    const next = await begin(2);
+    expect(await asksModel(next, "do it")).toBe(false);
+    expect(await asksModel(next, "do it, and mind what a person says", "a tool's output")).toBe(true);
+    expect(await asksModel(next, "do it", "a tool's output", "finish")).toBe(true);
+    const { replay, model_calls, recordings } = await leases.closed(next.lease);
+    expect([replay?.served, model_calls, recordings.length]).toEqual([1, 2, 3]);
+  });
+
+  it("hands the record on if it is lost after a call of its own, and not if it is lost before one", async () => {
+    const { begin, listed } = world();
+    expect(await asksModel(await begin(1), "one")).toBe(true);
+    await eventually("the call is listed", async () => (await listed(1)).calls.length === 1);
+    const second = await begin(2);
+    expect(await asksModel(second, "one")).toBe(false);
+    expect(await asksModel(second, "two")).toBe(true);
+    await eventually("both calls are listed", async () => (await listed(2)).calls.length === 2);
+    const third = await begin(3);
+    expect(await asksModel(third, "one")).toBe(false);
+    expect(await asksModel(third, "two")).toBe(false);
+    await eventually("what it goes on from is listed", async () => (await listed(3)).calls.length === 2);
+    const fourth = await begin(4);
+    expect(await asksModel(fourth, "one")).toBe(true);
   });
 });
 

@@ -42,6 +42,13 @@ const LISTINGS = 4;
 /** Makes room in the store for an archive while it is stored. */
 export type Within = <T>(bytes: number, store: () => Promise<T>) => Promise<T>;
 
+export interface Storing {
+  /** Keeps the store within its bound. Default: it has none. */
+  readonly within: Within;
+  /** Whether bases may be steps: every Associate and sandbox-runner can read them. Default: false. */
+  readonly steps: boolean;
+}
+
 /** A whole tree in the store, from which later commits are steps. */
 interface WholeTree {
   readonly commit: string;
@@ -60,7 +67,7 @@ const shortDigest = (bytes: Buffer): string => createHash("sha256").update(bytes
 export class CommitExports {
   readonly #served: ServedRepositories;
   readonly #store: Blobs;
-  readonly #within: Within;
+  readonly #storing: Storing;
   readonly #bases = new Remembered<ExportedBase>(REMEMBERED);
   readonly #histories = new Remembered<HistoryRef | null>(REMEMBERED);
   /** The latest of each repository. */
@@ -70,10 +77,10 @@ export class CommitExports {
   /** By the object's name. */
   readonly #stored = new UnderWay<void>();
 
-  constructor(served: ServedRepositories, store: Blobs, within: Within) {
+  constructor(served: ServedRepositories, store: Blobs, storing: Storing) {
     this.#served = served;
     this.#store = store;
-    this.#within = within;
+    this.#storing = storing;
   }
 
   async listing(repo: RepoRef, commit: string): Promise<CommitFiles> {
@@ -124,8 +131,9 @@ export class CommitExports {
     return ref;
   }
 
-  /** Null: no whole tree of the repository is in the store from which it is a small step. */
+  /** Null: steps are off, or no whole tree of the repository is in the store from which it is a small step. */
   async #step(opened: Repo, commit: string, entries: readonly TreeEntry[]): Promise<TreeRef | null> {
+    if (!this.#storing.steps) return null;
     const whole = this.#wholes.get(opened.gitDir);
     if (whole === undefined || !(await this.#store.want(whole.ref.object))) return null;
     const { tree: from, bytes } = whole.ref;
@@ -180,7 +188,7 @@ export class CommitExports {
   #put(object: string, tar: Buffer | (() => AsyncIterable<Buffer>), bytes: number): Promise<void> {
     return this.#stored.during(object, async () => {
       if (await this.#store.want(object)) return;
-      await this.#within(bytes, () =>
+      await this.#storing.within(bytes, () =>
         Buffer.isBuffer(tar)
           ? this.#store.put(object, tar)
           : this.#store.putStream(object, tar, { deadlineMs: limits.treeTransferMs }),

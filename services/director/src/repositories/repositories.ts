@@ -23,7 +23,7 @@ import {
 import type { Blobs, Logger } from "@antiphon/runtime";
 import type { NewCommit, ReplayOutcome, RepositoryPort } from "../ports.ts";
 import { BranchLandings } from "./branch-landings.ts";
-import { CommitExports, type Within } from "./commit-exports.ts";
+import { CommitExports, type Storing } from "./commit-exports.ts";
 import { PatchCandidates, type FollowRules } from "./patch-candidates.ts";
 import { Remembered } from "./remembered.ts";
 import type { RefMove } from "./remote-repositories.ts";
@@ -43,16 +43,18 @@ export class Repositories implements RepositoryPort {
   /** A tree never changes, and most runs begin on one that a run began on before. */
   readonly #facts = new Remembered<TreeFacts>(REMEMBERED);
 
-  /** `within`: keeps the store within its bound. Default: it has none. */
   constructor(
     trees: Blobs,
     served: Served,
     signer: CommitSigner,
     log: Logger,
-    within: Within = (_bytes, store) => store(),
+    storing: Partial<Storing> = {},
   ) {
     this.#served = new ServedRepositories(served, trees);
-    this.#exports = new CommitExports(this.#served, trees, within);
+    this.#exports = new CommitExports(this.#served, trees, {
+      within: storing.within ?? ((_bytes, store) => store()),
+      steps: storing.steps ?? false,
+    });
     this.#candidates = new PatchCandidates(this.#served, this.#exports);
     this.#landings = new BranchLandings(this.#served, signer, log);
   }

@@ -1,18 +1,20 @@
 /**
  * The recordings of an attempt's model calls, listed while it works: in KV `ANT_BUDGETS` under `<runId>.<taskId>.<epoch>`. They are
- * the checkpoints of its conversation. If the attempt is lost with its process, the next one is answered from them, so no
- * answer that was stored is asked for again; only the call or the tool under way is lost.
+ * the checkpoints of its conversation (lost-record.ts).
  *
  * The list is written after each call, beside the answer, which does not wait for it. It is best effort: without it the next
- * attempt asks anew.
+ * attempt asks anew. It ends where a later attempt would not read on, and is not written again after that.
  */
-import type { BlobRef, EgressOpenRequest, ModelRecording } from "@antiphon/contracts";
+import { limits, type BlobRef, type EgressOpenRequest } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
 
-type AttemptOf = Pick<EgressOpenRequest, "run" | "task" | "epoch">;
+export type AttemptOf = Pick<EgressOpenRequest, "run" | "task" | "epoch">;
 
-interface Listed {
+export interface Listed {
+  /** Oldest first. */
   readonly calls: readonly BlobRef[];
+  /** All of them are of an earlier attempt, which this one goes on from: it has made no call of its own yet. */
+  readonly isResumed?: boolean;
 }
 
 /** About 200 bytes each, and a message holds a megabyte. */
@@ -27,38 +29,45 @@ export class CallLists {
     this.#onFailure = onFailure;
   }
 
-  async of(attempt: AttemptOf): Promise<readonly BlobRef[]> {
-    return (await this.#kv.get<Listed>(keyOf(attempt)))?.value.calls ?? [];
+  async of(attempt: AttemptOf): Promise<Listed> {
+    return (await this.#kv.get<Listed>(keyOf(attempt)))?.value ?? { calls: [] };
   }
 
   /** Writes one list after the other, always the newest. */
-  writer(attempt: AttemptOf): (calls: readonly BlobRef[]) => void {
-    let next: readonly BlobRef[] | null = null;
+  writer(attempt: AttemptOf): (listed: Listed) => void {
+    let next: Listed | null = null;
+    let known = "";
     let isWriting = false;
     const write = async (): Promise<void> => {
       isWriting = true;
       try {
-        for (let calls = next; calls !== null; calls = next) {
+        for (let listed = next; listed !== null; listed = next) {
           next = null;
-          await this.#kv.put(keyOf(attempt), { calls: calls.slice(0, MOST) } satisfies Listed);
+          await this.#kv.put(keyOf(attempt), listed);
         }
       } catch (error) {
+        known = "";
         this.#onFailure(error);
       } finally {
         isWriting = false;
       }
     };
-    return (calls) => {
-      next = [...calls];
+    return (listed) => {
+      const calls = readable(listed.calls);
+      const now = `${calls.length} ${listed.isResumed ?? false}`;
+      if (now === known) return;
+      known = now;
+      next = { ...listed, calls };
       if (!isWriting) void write();
     };
   }
 }
 
-/** An answer to go on from. One that broke off, or a refusal, would only be asked for again. */
-export function isWhole({ response }: ModelRecording): boolean {
-  const { status, truncated, whole } = response;
-  return status >= 200 && status < 300 && !truncated && whole !== false;
+/** As many of the oldest as a later attempt reads. */
+export function readable(calls: readonly BlobRef[]): readonly BlobRef[] {
+  let bytes = 0;
+  const end = calls.findIndex((call) => (bytes += call.bytes) > limits.resumedBytes);
+  return calls.slice(0, Math.min(MOST, end === -1 ? calls.length : end));
 }
 
 const keyOf = ({ run, task, epoch }: AttemptOf): string => `${run}.${task}.${epoch}`;

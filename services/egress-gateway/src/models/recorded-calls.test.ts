@@ -45,6 +45,13 @@ describe("recorded calls", () => {
     );
   });
 
+  it("answer only equal requests of an attempt that goes on from a lost one", () => {
+    const calls = new RecordedCalls([recorded("a"), recorded("b")], { equalOnly: true });
+    expect(calls.answerTo(asked("b"))?.number).toBe(2);
+    expect(calls.answerTo(asked("a, and what a person said"))).toBeNull();
+    expect(calls.answerTo(asked("a"))?.number).toBe(1);
+  });
+
   it("are those of the same host, path and model only", () => {
     const calls = new RecordedCalls([recorded("a")]);
     expect(calls.answerTo(asked("a", "other"))).toBeNull();

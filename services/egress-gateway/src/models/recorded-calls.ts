@@ -4,6 +4,9 @@
  * A request that equals a recorded one gets its answer, in any order, because agents send some calls side by side. Otherwise
  * the oldest unused answer of the same path and model is given: prompts hold dates, times and ids that differ from day to
  * day and decide nothing. The first such difference is kept, so that a replay that ends elsewhere can name its cause.
+ *
+ * For an attempt that goes on from a lost one, only equal requests have an answer: what differs may be what a person has said
+ * since then.
  */
 import type { ModelRecording } from "@antiphon/contracts";
 
@@ -28,10 +31,12 @@ const QUOTE_CHARS = 120;
 
 export class RecordedCalls {
   readonly #calls: readonly ReplayedCall[];
+  readonly #equalOnly: boolean;
   readonly #served = new Set<number>();
   #strayed: string | null = null;
 
-  constructor(recordings: readonly ModelRecording[]) {
+  constructor(recordings: readonly ModelRecording[], { equalOnly = false } = {}) {
+    this.#equalOnly = equalOnly;
     this.#calls = recordings.map((recording, i) => ({ number: i + 1, recording }));
   }
 
@@ -63,7 +68,7 @@ export class RecordedCalls {
       ({ number, recording }) => !this.#served.has(number) && isFor(recording, asked),
     );
     const exact = open.find(({ recording }) => differenceOf(recording.request.body, asked.body) === null);
-    const next = exact ?? open[0] ?? null;
+    const next = exact ?? (this.#equalOnly ? null : open[0]) ?? null;
     if (next === null) {
       this.#strayed ??= `call ${this.served + 1} of the replay, ${asked.host}${asked.path}, is not in the record, which has ${this.size}`;
       return null;

@@ -36,6 +36,32 @@ it("a turn that is not renewed is taken with what was told, and its old holder c
   expect(await one.take(ends)).toBeNull();
 });
 
+it("a gateway that looks and has nothing to tell keeps its turn", async () => {
+  for (; now < 900; now += 30) {
+    expect(await one.take(ends)).not.toBeNull();
+    expect(await other.take(ends)).toBeNull();
+  }
+});
+
+it("the turn is renewed before a notice is told, and nothing is told if another gateway has it by then", async () => {
+  await one.take(ends);
+  expect(await other.take(ends)).toBeNull();
+  now = 80;
+  await one.during(async () => {
+    now = 100;
+    expect(await other.take(ends)).toBeNull();
+  }, new AbortController().signal);
+  now = 190;
+  expect(await other.take(ends)).not.toBeNull();
+  let isTold = false;
+  await one.during(() => {
+    isTold = true;
+    return Promise.resolve();
+  }, new AbortController().signal);
+  expect(isTold).toBe(false);
+  expect(await one.keep({}, [])).toBe(false);
+});
+
 it("a turn that is given back is taken at once", async () => {
   await one.take(ends);
   await one.give();
@@ -44,8 +70,9 @@ it("a turn that is given back is taken at once", async () => {
 
 it("a turn is renewed while a notice is told, and the telling ends when the turn is lost", async () => {
   await one.take(ends);
-  const before = (await kv.get("told"))?.revision ?? 0;
+  let before = 0;
   await one.during(async (signal) => {
+    before = (await kv.get("told"))?.revision ?? 0;
     const deadline = AbortSignal.timeout(5_000);
     while ((await kv.get("told"))?.revision === before && !deadline.aborted) await new Promise(setImmediate);
     await kv.put("told", { v: 1, by: "other", places: {}, last: [] });

@@ -38,6 +38,8 @@ export class NoticeTurn {
   #held: Entry | null = null;
   /** The turn of another gateway, and when it was first seen like this. */
   #seen = { revision: 0, at: 0 };
+  /** When this gateway last wrote the document. */
+  #renewedAt = 0;
 
   constructor(parts: NoticeTurnParts) {
     this.#parts = { turnMs: limits.noticeTurnMs, now: () => performance.now(), ...parts };
@@ -53,8 +55,11 @@ export class NoticeTurn {
     }
     this.#held = null;
     const entry = { value: toldOf(found.value), revision: found.revision };
-    if (entry.value.by === by) this.#held = entry;
-    else if (this.#isFree(entry)) await this.#write(entry, { ...entry.value, by });
+    if (entry.value.by === by) {
+      if (this.#isDue()) await this.#write(entry, entry.value);
+      else this.#held = entry;
+    }
+    if (entry.value.by !== by && this.#isFree(entry)) await this.#write(entry, { ...entry.value, by });
     return this.#present()?.value ?? null;
   }
 
@@ -65,8 +70,10 @@ export class NoticeTurn {
     return this.#write(held, { ...held.value, places, last: [...told].slice(0, LAST) });
   }
 
-  /** Renews the turn while `work` goes on, which is aborted when the turn is lost. */
+  /** Renews the turn before `work`, which does not start if the turn is lost, and while it goes on, which ends when it is lost. */
   async during(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const held = this.#present();
+    if (held === null || !(await this.#write(held, held.value))) return;
     const [over, lost] = [new AbortController(), new AbortController()];
     const renewing = this.#renew(over.signal, lost);
     try {
@@ -88,6 +95,11 @@ export class NoticeTurn {
     return this.#held;
   }
 
+  #isDue(): boolean {
+    const { now, turnMs } = this.#parts;
+    return now() - this.#renewedAt >= turnMs / 3;
+  }
+
   #isFree({ value, revision }: Entry): boolean {
     const { now, turnMs } = this.#parts;
     if (value.by === null) return true;
@@ -98,6 +110,7 @@ export class NoticeTurn {
   async #write({ revision }: Entry, value: Told): Promise<boolean> {
     const written = await this.#parts.kv.update(KEY, value, revision);
     this.#held = written === null ? null : { value, revision: written };
+    if (written !== null) this.#renewedAt = this.#parts.now();
     return written !== null;
   }
 

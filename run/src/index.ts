@@ -10,7 +10,7 @@ export { closingOf, runBranch } from "./owed/closing.ts";
 export { type Effect, type EffectOf, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
 export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers.ts";
 export { intentOf } from "./state/intent-of.ts";
-export { isPaused, timeOf, type RunFacts } from "./facts/run-facts.ts";
+export { askedOf, isPaused, timeOf, type RunFacts } from "./facts/run-facts.ts";
 export {
   type TaskPhase,
   type TaskState,

@@ -6,6 +6,7 @@ import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
+import { inOrder } from "../runs/in-order.ts";
 import { exitCodeOf } from "../runs/summary.ts";
 
 interface AttachFlags {
@@ -59,12 +60,13 @@ async function watched(
   const lines = isPerson ? createInterface({ input: process.stdin, terminal: false }) : null;
   if (isPerson && json !== true)
     screen.out("each line that you type is told to the agent; Ctrl-C ends the watching");
+  const refused = (thrown: unknown): void => {
+    const { code, message } = Failure.from(thrown);
+    screen.err(`not told: ${code}: ${message}`);
+  };
+  const say = inOrder((line) => told(gateway, id, line, task), refused);
   lines?.on("line", (line) => {
-    if (line.trim() === "") return;
-    told(gateway, id, line, task).catch((thrown: unknown) => {
-      const { code, message } = Failure.from(thrown);
-      screen.err(`not told: ${code}: ${message}`);
-    });
+    if (line.trim() !== "") void say(line);
   });
   try {
     const { kind, summary } = await follow(context, id, {

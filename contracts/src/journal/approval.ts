@@ -54,3 +54,8 @@ export function mayApprove(by: string, requester: string): boolean {
   if (isSharedPrincipal(requester)) return true;
   return by !== requester && !isSharedPrincipal(by);
 }
+
+/** Who of these people prevents that an approval of `by` counts, since it would be one of their own. Undefined: nobody. */
+export function ownerOf(by: string, askers: readonly string[]): string | undefined {
+  return askers.find((asker) => !mayApprove(by, asker));
+}

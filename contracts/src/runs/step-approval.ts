@@ -1,11 +1,12 @@
 /** The `approval` of a step: the pending decision about a verified change, and the approvals so far. Pure. */
-import { mayApprove, type ApprovalBody } from "../journal/approval.ts";
+import { ownerOf, type ApprovalBody } from "../journal/approval.ts";
 import type { VerdictBody } from "../journal/verdict.ts";
 import type { StepApproval } from "../seeds/run-view-model.ts";
 
-/** The requester of a run, and the number of approvals that it requires itself. */
+/** Who asked for the work of a run, and the number of approvals that it requires itself. */
 export interface Asked {
-  readonly requester: string;
+  /** The requester, and everybody who has told its attempts something. */
+  readonly askers: readonly string[];
   readonly needed: number;
 }
 
@@ -32,7 +33,7 @@ export function afterWord(
 ): StepApproval {
   const { by, choice, reason, verdict } = body;
   if (approval.state !== "pending" || verdict !== approval.verdict) return approval;
-  if (choice === "approve" && (!mayApprove(by, asked.requester) || hasApproved(approval, by)))
+  if (choice === "approve" && (ownerOf(by, asked.askers) !== undefined || hasApproved(approval, by)))
     return approval;
   const words = [...approval.words, { choice, by, at, ...(reason === undefined ? {} : { reason }) }];
   return { ...approval, words, state: stateAfter(choice, words.length, approval.needed) };

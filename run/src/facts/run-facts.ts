@@ -138,9 +138,10 @@ export function noFacts(runId: string): RunFacts {
   };
 }
 
-/** The requester of a run, and the number of approvals that a verified change needs before it lands. */
-export function askedOf({ intent }: Pick<RunFacts, "intent">): Asked {
-  return { requester: intent?.principal ?? "", needed: intent?.options.approvals?.needed ?? 0 };
+/** Who asked for the work of a run, and the number of approvals that a verified change needs before it lands. */
+export function askedOf({ intent, messages }: Pick<RunFacts, "intent" | "messages">): Asked {
+  const askers = [intent?.principal ?? "", ...messages.map(({ by }) => by)];
+  return { askers, needed: intent?.options.approvals?.needed ?? 0 };
 }
 
 /** Whether people hold the run. Attempts under way may finish, be verified and land; a closed run is not paused. */

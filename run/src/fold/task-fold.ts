@@ -9,7 +9,7 @@
  *     current verdict and comes from a different person each time, and a reject before the last one keeps the change
  *     from ever landing.
  */
-import { limits, mayApprove } from "@antiphon/contracts";
+import { limits, ownerOf } from "@antiphon/contracts";
 import type {
   ApprovalBody,
   DueBody,
@@ -230,7 +230,7 @@ function afterApproval(
   if (body.verdict !== digest) return refused(`${body.verdict} is not the verdict that waits`); // run/R10
   if (body.choice === "reject") return to(task, rejected(epoch, at, body));
   if (body.choice === "changes") return reject(task, policy, changes(epoch, body));
-  if (!mayApprove(body.by, rule.requester)) return refused(`an approval of ${body.by} does not count`);
+  if (ownerOf(body.by, rule.askers) !== undefined) return refused(`an approval of ${body.by} does not count`);
   if (approvedBy.includes(body.by)) return refused(`${body.by} has approved before`);
   return decided(task, { ...phase, at, approvedBy: [...approvedBy, body.by] }, rule);
 }

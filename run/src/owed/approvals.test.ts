@@ -225,3 +225,12 @@ describe("the branch that was asked for", () => {
     });
   });
 });
+
+test("run/R10: an approval by somebody who told the agent something lands nothing, and one of another person does", () => {
+  const told = { task: T1, attempt: 1, text: "keep the name", by: "ben" };
+  const log = passed(opened().add("message", null, 1, told));
+  const refusal = fold(word(log, "approve", "ben")).context.refused;
+  expect(refusal?.reason).toContain("an approval of ben does not count");
+  expect(owed(log)).toEqual([]);
+  expect(owed(word(log, "approve", "eve"))).toEqual([`land ${T1} 1`]);
+});

@@ -128,6 +128,16 @@ describe("an approval", () => {
   });
 });
 
+describe("a message", () => {
+  it.each([
+    ["ada", "ANT_GATEWAY_ROLE"],
+    ["sam", "ANT_RUN_NOT_FOUND"],
+  ])("of %s is answered with %s: who may only decide instructs no agent", async (name, code) => {
+    const body = { event: "message", text: "keep the name" };
+    expect(errorOf(await post(secretOf(name), "/runs/run_absent/events", body))["code"]).toBe(code);
+  });
+});
+
 it("a person who may only look opens a session to read, but none of a repository, which would be stored", async () => {
   const before = await world.stored();
   const body = { repo: { name: "app", path: repo } };

@@ -25,7 +25,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, readonly Right[]>> = {
   "GET /runs": ["read"],
   "GET /runs/:id": ["read"],
   "GET /runs/:id/events": ["read"],
-  // An approval also needs `decide`; the route sees that in the body.
+  // An approval also needs `decide`, and a message `submit`; the route sees that in the body.
   "POST /runs/:id/events": ANY_WORD,
   "POST /runs/:id/retry": ["submit"],
   "POST /runs/:id/replay": ["submit"],

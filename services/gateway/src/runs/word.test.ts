@@ -200,3 +200,22 @@ describe("several waiting tasks", () => {
     expect(say(one, answer).record).toMatchObject({ taskId: "T-001" });
   });
 });
+
+describe("an approval by somebody who told the agent something", () => {
+  const told = (by: string): NewRecord => {
+    const body = { task: "T-001", attempt: 1, text: "keep the name", by };
+    return { type: "message", runId: RUN, taskId: null, epoch: 1, cause: null, body };
+  };
+
+  it("does not count, as one of the requester does not", () => {
+    const records = [...awaiting(), told("ben")];
+    const own = code("ANT_APPROVAL_OWN", { by: "ben", requester: "ann" });
+    expect(() => say(records, approve)).toThrow(own);
+    expect(say(records, approve, "eve").record).toMatchObject({ type: "approval", body: { by: "eve" } });
+    expect(say(records, reject).record).toMatchObject({ body: { choice: "reject", by: "ben" } });
+  });
+
+  it("counts if nobody knows who told it", () => {
+    expect(say([...awaiting(1, "local"), told("local")], approve, "local").record).not.toBeNull();
+  });
+});

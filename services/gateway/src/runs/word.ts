@@ -1,7 +1,7 @@
 // Turns an answer or approval into its record, or into the reason for refusing it. Pure: it judges by the facts of the run,
 // so after a lost race the caller judges again and learns who was first.
-import { AntiphonError, mayApprove } from "@antiphon/contracts";
-import { runView, timeOf, type RunFacts } from "@antiphon/run";
+import { AntiphonError, ownerOf } from "@antiphon/contracts";
+import { askedOf, runView, timeOf, type RunFacts } from "@antiphon/run";
 import type { NewRecord, RunStep, RunViewModel } from "@antiphon/contracts";
 import { hasApproved } from "@antiphon/contracts/runs/step-approval";
 import { invalid, type Answer, type Approval } from "./side-event.ts";
@@ -70,8 +70,10 @@ function approval(facts: RunFacts, step: RunStep, event: Approval, by: string): 
   if (event.choice === "approve") {
     if (hasApproved(pending, by)) return { step, record: null };
     const requester = facts.intent?.principal ?? "";
-    if (!mayApprove(by, requester)) {
-      const why = by === requester ? `${by} requested the run` : `"${by}" is not a single person`;
+    const own = ownerOf(by, askedOf(facts).askers);
+    if (own !== undefined) {
+      const did = own === requester ? "requested the run" : "told the run's agent something";
+      const why = by === own ? `${by} ${did}` : `"${by}" is not a single person`;
       throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, {
         data: { by, requester },
       });

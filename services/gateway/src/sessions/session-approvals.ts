@@ -8,7 +8,7 @@
 // Promises:
 //   gateway/G10 Because a push may rest on an approval, an approval counts only for the workspace and the policy that
 //     the person looked at, from a person who sent no command to the session, and is written once.
-import { AntiphonError, mayApprove, validate } from "@antiphon/contracts";
+import { AntiphonError, ownerOf, validate } from "@antiphon/contracts";
 import type { Command, SessionConfig, SessionDecision, SessionEntry } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
@@ -79,8 +79,8 @@ function decided(
       data: { waiting: request.digest },
     });
   }
-  const senders = new Set(entries.flatMap(({ principal }) => (principal === undefined ? [] : [principal])));
-  const own = [...senders].find((sender) => !mayApprove(by, sender));
+  const senders = entries.flatMap(({ principal }) => (principal === undefined ? [] : [principal]));
+  const own = ownerOf(by, senders);
   if (own === undefined) return request;
   const why = by === own ? `${by} sent commands to the session` : `"${by}" is not a single person`;
   throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, { data: { by } });

@@ -21,8 +21,7 @@ async function main(env, root) {
   const { task } = JSON.parse(env.ANTIPHON_TASK ?? "{}");
   if (task === undefined) throw new Error("ANTIPHON_TASK holds no task");
   const input = JSON.parse(readFileSync(0, "utf8"));
-  const { stdout } = await run("git", ["rev-parse", "HEAD"], { cwd: root });
-  const base = stdout.trim();
+  let base = "";
   const server = new OpenCodeServer({ program: ["opencode"], env: { ...env, ...ownPlaces(env.HOME) }, root });
   const client = new OpenCodeClient({
     ...{ server, say, model: env.OPENCODE_MODEL, kept: new Kept(env.ANTIPHON_COMPILE_FILE) },
@@ -31,6 +30,7 @@ async function main(env, root) {
     resetTo: () => run("git", ["reset", "--quiet", "--soft", base], { cwd: root }),
   });
   try {
+    base = await headOf(root);
     const { plan, patch, tests } = await client.compile(input);
     const isWanted = plan !== null && task.return.artifacts.includes(PLAN_FILE);
     if (isWanted && !isNewer(`${root}/${PLAN_FILE}`, startMs))
@@ -43,6 +43,15 @@ async function main(env, root) {
     return 1;
   } finally {
     await server.stop();
+  }
+}
+
+async function headOf(root) {
+  try {
+    return (await run("git", ["rev-parse", "HEAD"], { cwd: root })).stdout.trim();
+  } catch (error) {
+    const why = `it needs the git repository in its sandbox (not --history 0): ${error.message}`;
+    throw new Error(why, { cause: error });
   }
 }
 

@@ -20,8 +20,9 @@ export function associate(places: Places): Rights {
       ask("antiphon.v1.dlq.associate.>"),
       ask("antiphon.v1.log.*.*.progress"),
       ask(`$KV.${BUCKETS.evidence}.*.*.*`), // A verdict's manifest has one token more.
-      ...readsKv(BUCKETS.evidence),
-      ...writesFiles(BUCKETS.evidenceFiles, BUCKETS.compiled),
+      ...readsKv(BUCKETS.evidence, BUCKETS.compiled),
+      ...writesFiles(BUCKETS.evidenceFiles),
+      ask(`$KV.${BUCKETS.compiled}.*`),
       ...readsFiles(BUCKETS.repos, BUCKETS.recordings),
       ...places.journal,
       ...places.consumes("associate"),

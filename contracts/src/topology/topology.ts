@@ -324,9 +324,9 @@ const buckets: readonly BucketSpec[] = [
   },
   {
     name: BUCKETS.compiled,
-    kind: "object",
-    purpose: "Sessions of agents that compile, whose change passed the checks in the sandbox.",
-    keys: "<replayKey>.json",
+    kind: "kv",
+    purpose: "The attempt that answered a request of an agent that compiles; its evidence has the session.",
+    keys: "<replayKey>",
     history: 1,
     rollups: false,
   },

@@ -7,7 +7,6 @@ import type {
   EvidenceRef,
   FileMode,
   OCCompileInput,
-  OCCompileOutput,
   PackAsks,
   PackTranscript,
   SandboxEvent,
@@ -20,6 +19,7 @@ import type { Told } from "./attempt/mailbox.ts";
 import type { HeldJobs } from "./attempt/held-jobs.ts";
 import type { WorkStep } from "./attempt/attempt.ts";
 import type { BundleFile } from "./evidence/bundle.ts";
+import type { KeptSession } from "./evidence/compile-answer.ts";
 
 /** A file of a patch. `from` is the source of a rename or copy. */
 export interface PatchedFile {
@@ -102,11 +102,22 @@ export interface Recordings {
   find(replayKey: string): Promise<unknown>;
 }
 
-/** Sessions of agents that compile. */
-export interface Compiled extends Recordings {
-  /** The first session of a key stays. */
-  keep(replayKey: string, session: { input: OCCompileInput; output: OCCompileOutput }): Promise<void>;
+/** Which attempt answered a request of an agent that compiles, and where its session is. */
+export interface SessionOrigin {
+  readonly run: string;
+  readonly task: string;
+  readonly epoch: number;
+  readonly blob: BlobRef;
 }
+
+/** Sessions of agents that compile, by the replay key of their request. */
+export interface Compiled {
+  /** A session whose change the clean room has passed; null: there is none. */
+  find(replayKey: string): Promise<KeptSession | null>;
+  /** It can be found once its verdict is PASS. One that can be found already stays. */
+  keep(replayKey: string, origin: SessionOrigin): Promise<void>;
+}
+
 /** @throws AntiphonError when they cannot be made again */
 export type ExportAgain = (
   attempt: { readonly runId: string; readonly taskId: string; readonly epoch: number },

@@ -31,7 +31,8 @@ import type {
   SigningKey,
 } from "@antiphon/runtime";
 import { baseTrees } from "./attempt/base-trees.ts";
-import { compiled, evidenceStore, recordings } from "./evidence/evidence-store.ts";
+import { compiledSessions } from "./evidence/compiled-sessions.ts";
+import { evidenceStore, recordings } from "./evidence/evidence-store.ts";
 import { exportAgainOver } from "./attempt/export-again.ts";
 import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
@@ -180,13 +181,14 @@ function attemptOf(record: StoredRecord): Attempt | null {
 export function portsOf(context: AssociateContext, settings: AssociateSettings): SharedPorts {
   const { bus, log } = context;
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
+  const manifests = openKv(bus, BUCKETS.evidence);
   return {
     trees: baseTrees(openBlobs(bus, BUCKETS.repos), settings.cacheDir),
     sandbox: sandboxClient(bus, { requester: settings.associate }),
     overlays: overlays(files),
-    evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
+    evidence: evidenceStore(files, manifests),
     recordings: recordings(openBlobs(bus, BUCKETS.recordings)),
-    compiled: compiled(openBlobs(bus, BUCKETS.compiled)),
+    compiled: compiledSessions(openKv(bus, BUCKETS.compiled), manifests, files),
     exportAgain: exportAgainOver(bus),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,

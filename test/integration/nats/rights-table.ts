@@ -76,7 +76,7 @@ const STORED = rows("answer", [
   ["DASE", "$O.ANT_EVIDENCE_FILES.C.a", "$O.ANT_EVIDENCE_FILES.M.a"],
   ["D", "$O.ANT_REPOS.C.a", "$O.ANT_REPOS.M.a", "$O.ANT_ARCHIVE.C.a", "$O.ANT_ARCHIVE.M.a"],
   ["G", "$O.ANT_RECORDINGS.C.a", "$O.ANT_RECORDINGS.M.a"],
-  ["A", "$O.ANT_COMPILED.C.a", "$O.ANT_COMPILED.M.a"],
+  ["A", "$KV.ANT_COMPILED.a"],
   ["S", "$O.ANT_LAYERS.C.a", "$O.ANT_LAYERS.M.a"],
 ]);
 

@@ -2,11 +2,7 @@
 import { BUCKETS } from "@antiphon/contracts";
 import { openKv, sandboxClient, systemClock, uniqueId } from "../../../runtime/src/index.ts";
 import type { Blobs, Bus, Logger } from "../../../runtime/src/index.ts";
-import {
-  compiled,
-  evidenceStore,
-  recordings,
-} from "../../../services/associate/src/evidence/evidence-store.ts";
+import { evidenceStore, recordings } from "../../../services/associate/src/evidence/evidence-store.ts";
 import type { BaseTrees, Overlays } from "../../../services/associate/src/ports.ts";
 import type { SharedPorts } from "../../../services/associate/src/wiring.ts";
 
@@ -25,7 +21,7 @@ export function attemptPorts({ bus, log, associate, files, recorded }: AttemptWo
     overlays: simOverlays(files),
     evidence: evidenceStore(files, openKv(bus, BUCKETS.evidence)),
     recordings: recordings(recorded),
-    compiled: compiled(recorded),
+    compiled: { find: () => Promise.resolve(null), keep: () => Promise.resolve() },
     exportAgain: () => Promise.resolve(),
     clock: systemClock,
     newJobId: () => `job_${uniqueId()}`,

@@ -1,4 +1,4 @@
-import { replayKey, type AgentOf } from "@antiphon/contracts";
+import { AntiphonError, replayKey, type AgentOf } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import type { AgentContext } from "../ports.ts";
 import { dispatchOf } from "../testing/dispatch.fixture.ts";
@@ -7,11 +7,14 @@ import { packAgent } from "./pack.ts";
 
 const program = { install: [], tools: [], path: [], argv: ["own"], env: {}, junk: [] };
 const spec: AgentOf<"pack"> = { kind: "pack", name: "own", ...program, prompt: "compile" };
-const SESSION = { output: { plan: null, patch: { files: [] }, tests: [], transcript: [] } };
+const SESSION = {
+  output: { plan: null, patch: { files: [] }, tests: [], transcript: [] },
+  change: { diff: "the diff", files: [{ path: "plan.yaml", text: "tasks: []\n" }] },
+};
 
 function contextOf(over: Partial<AgentContext> = {}, kept: Record<string, unknown> = {}): AgentContext {
   const compiled = { find: (key: string) => Promise.resolve(kept[key] ?? null) };
-  const trees = { check: () => [], apply: () => Promise.resolve({ files: [], deletions: [] }) };
+  const trees = { check: () => [], apply: () => Promise.resolve({ files: [], deletions: ["old"] }) };
   const diffs = { previousDiff: null, isApplied: false, judged: null };
   const all = { dispatch: dispatchOf(), epoch: 1, ...diffs, trees, compiled, mayReuse: true, ...over };
   return all as unknown as AgentContext;
@@ -33,8 +36,22 @@ describe("an agent that compiles", () => {
   it("is not asked again for a request that was answered before", async () => {
     const key = replayKey(compileInput(spec, contextOf()));
     const prepared = await packAgent(spec).prepare(contextOf({}, { [key]: SESSION }));
-    expect(prepared).toMatchObject({ kind: "work", steps: [] });
+    expect(prepared).toMatchObject({
+      kind: "work",
+      steps: [],
+      change: { deletions: ["old"], files: [{ path: "plan.yaml" }] },
+    });
     expect(prepared).not.toHaveProperty("compiles");
+  });
+
+  it("is asked if the answer of before does not apply", async () => {
+    const key = replayKey(compileInput(spec, contextOf()));
+    const trees = {
+      check: () => [],
+      apply: () => Promise.reject(new AntiphonError("ANT_PATCH_DOES_NOT_APPLY", "no")),
+    } as unknown as AgentContext["trees"];
+    const prepared = await packAgent(spec).prepare(contextOf({ trees }, { [key]: SESSION }));
+    expect(prepared).toHaveProperty("compiles");
   });
 
   it("is asked again by a fork and by a replay of its own calls, although there is an answer", async () => {
@@ -56,6 +73,8 @@ describe("an agent that compiles", () => {
       keyFor({ env: { NODE_OPTIONS: "--require=/workspace/x.js" } }),
       keyFor({ memory_mib: 4096 }),
       keyFor({ base: { ...usual.base, commit: "f".repeat(40) } }),
+      keyFor({ base: { ...usual.base, linked: { object: "linked-x.tar", bytes: 1 } } }),
+      keyFor({ history: { commits: 50, object: "h", bytes: 1 } }),
       keyFor({ scope: ["src/**"] }),
       keyFor({ grants: ["package.json"] }),
       keyFor({ services: [{ name: "db", image: "x" }] }),

@@ -32,11 +32,7 @@ export function replayAgent(spec: AgentOf<"replay">): Agent {
 }
 
 /** Throws ANT_AGENT_FAILED when it is no session, and ANT_PATCH_* when its patch does not apply. */
-export async function replayed(
-  recording: unknown,
-  key: string,
-  context: AgentContext,
-): Promise<PreparedWork> {
+async function replayed(recording: unknown, key: string, context: AgentContext): Promise<PreparedWork> {
   const { output, patch } = sessionOf(recording, key);
   return {
     kind: "work",

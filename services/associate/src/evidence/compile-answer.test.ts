@@ -1,7 +1,7 @@
 import type { SandboxOutcome } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import { output as said } from "../testing/dispatch.fixture.ts";
-import { answerOf, checkedSession, compileFiles } from "./compile-answer.ts";
+import { answerOf, compileFiles, keptSession } from "./compile-answer.ts";
 import type { Ran } from "./proposal.ts";
 
 const input = { intent: { goal: "g" }, schemaVersion: 0, seed: "0" };
@@ -47,22 +47,44 @@ describe("the answer of an agent that compiles", () => {
     expect(await answerOf({ ...ran(""), work: null }, { text })).toBeNull();
   });
 
-  it("is kept with the change that was made here, and not with the patch that the agent claims", async () => {
-    const trees = {
-      diff: () => Promise.resolve({ patch: DIFF.replaceAll("a/a b/a", "a/p b/p"), files: ["p"] }),
-    };
-    const base = { commit: "c", tree: "t", object: "o", bytes: 1 } as never;
-    const session = { input, output: claimed };
-    const kept = await checkedSession(session, { patch: DIFF, files: ["a"] }, [], { trees, base });
-    expect(kept.output.patch).toEqual({ files: [{ path: "a", diff: DIFF }] });
-    const none = await checkedSession(session, null, [], { trees, base });
-    expect(none.output.patch).toEqual({ files: [] });
+  it("is kept with the change that was made here, byte by byte, and not with the patch that the agent claims", async () => {
+    const second = "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\r\n+y\rdiff --git \r\n";
+    const diff = { patch: `${DIFF}${second}`, files: ["a", "b"] };
+    const kept = await keptSession({ input, output: claimed }, diff, [], { text });
+    expect(kept?.change).toEqual({ diff: diff.patch, files: [] });
+    expect(kept?.output.patch).toEqual({
+      files: [
+        { path: "a", diff: DIFF },
+        { path: "b", diff: second },
+      ],
+    });
+  });
+
+  it("is kept with the files that the task was to leave, also if git ignores them or they are large", async () => {
+    const blob = { bucket: "B", name: "b", digest: `sha256-${"A".repeat(43)}`, bytes: 1 };
+    const artifacts = [
+      { path: "plan.yaml", file: { path: "artifacts/plan.yaml", text: "tasks: []\r\n" } },
+      { path: "more.md", file: { path: "artifacts/more.md", blob } },
+    ];
+    const kept = await keptSession({ input, output: claimed }, null, artifacts, {
+      text: () => Promise.resolve("long"),
+    });
+    expect(kept?.change).toEqual({
+      diff: null,
+      files: [
+        { path: "plan.yaml", text: "tasks: []\r\n" },
+        { path: "more.md", text: "long" },
+      ],
+    });
+  });
+
+  it("is not kept if it changed and left nothing", async () => {
+    expect(await keptSession({ input, output: claimed }, null, [], { text })).toBeNull();
   });
 
   it("has its request in the evidence even if there is none", () => {
     expect(compileFiles(undefined, null)).toEqual([]);
-    expect(
-      JSON.parse(compileFiles(input, null)[0]?.path === "compile.json" ? JSON.stringify(input) : ""),
-    ).toEqual(input);
+    const [file] = compileFiles(input, null);
+    expect(file !== undefined && "text" in file && (JSON.parse(file.text) as unknown)).toEqual({ input });
   });
 });

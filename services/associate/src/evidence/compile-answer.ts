@@ -1,12 +1,12 @@
 /**
  * The answer of an agent that compiles: `{input, output}` in a file of the sandbox, which a step prints after the work. It is
  * a claim of the agent. Its patch is replaced by the diff that was made outside the sandbox, so that a session that is
- * replayed gives exactly the change that was checked.
+ * used again gives exactly the change that was checked.
  */
 import { validate } from "@antiphon/contracts";
-import type { OCCompileInput, OCCompileOutput, TreeRef } from "@antiphon/contracts";
+import type { OCCompileInput, OCCompileOutput, PatchFile } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
-import type { BaseTrees, Diff, EvidenceStore } from "../ports.ts";
+import type { Diff, EvidenceStore } from "../ports.ts";
 import type { Artifact } from "./artifacts.ts";
 import type { BundleFile } from "./bundle.ts";
 import { COMPILE_STEP } from "./compile-step.ts";
@@ -17,6 +17,18 @@ export interface Session {
   readonly input: OCCompileInput;
   readonly output: OCCompileOutput;
 }
+
+/** As the evidence has it, and as the same request finds it again. */
+export interface KeptSession extends Session {
+  readonly change: {
+    /** Null: no file of the repository changed. */
+    readonly diff: string | null;
+    /** The files that the task was to leave. */
+    readonly files: readonly { readonly path: string; readonly text: string }[];
+  };
+}
+
+export const COMPILE_EVIDENCE = "compile.json";
 
 /** What the agent answered; null: it was asked nothing, or failed before its answer. */
 export async function answerOf(
@@ -47,23 +59,40 @@ function outputIn(text: string): unknown {
   }
 }
 
-/** The session with the change as it was made and checked here, and with the files that the task was to leave. */
-export async function checkedSession(
+/**
+ * The session with the change as it was made and collected here, byte by byte, and with the files that the task was to
+ * leave; its patch says the same for people. Null: it changed and left nothing, so there is nothing to keep.
+ */
+export async function keptSession(
   { input, output }: Session,
   diff: Diff | null,
   artifacts: readonly Artifact[],
-  { trees, base }: { trees: Pick<BaseTrees, "diff">; base: TreeRef },
-): Promise<Session> {
-  const files = artifacts.flatMap(({ path, file }) =>
-    "text" in file ? [{ path, mode: "100644" as const, content: Buffer.from(file.text, "utf8") }] : [],
+  evidence: Pick<EvidenceStore, "text">,
+): Promise<KeptSession | null> {
+  if (diff === null && artifacts.length === 0) return null;
+  const files = await Promise.all(
+    artifacts.map(async ({ path, file }) => ({
+      path,
+      text: "text" in file ? file.text : await evidence.text(file),
+    })),
   );
-  const left = files.length === 0 ? null : await trees.diff(base, { files, deletions: [] });
-  const patches = [diff?.patch ?? "", left?.patch ?? ""];
-  return { input, output: { ...output, patch: { files: patches.flatMap((patch) => splitDiff(patch)) } } };
+  const patch = { files: diff === null ? [] : sectionsOf(diff.patch) };
+  return { input, output: { ...output, patch }, change: { diff: diff?.patch ?? null, files } };
+}
+
+/** Sections of git's own diff, in which no line of content begins like a header. Nothing in them is altered. */
+function sectionsOf(patch: string): PatchFile[] {
+  return patch.split(/(?<=\n)(?=diff --git )/).flatMap((diff) => {
+    const [named] = splitDiff(diff);
+    return named === undefined ? [] : [{ path: named.path, diff }];
+  });
 }
 
 /** Request and answer in the bundle; the request alone, if there is no answer. */
-export function compileFiles(input: OCCompileInput | undefined, session: Session | null): BundleFile[] {
+export function compileFiles(
+  input: OCCompileInput | undefined,
+  session: Session | KeptSession | null,
+): BundleFile[] {
   if (input === undefined) return [];
-  return [{ path: "compile.json", text: `${JSON.stringify(session ?? { input }, null, 2)}\n` }];
+  return [{ path: COMPILE_EVIDENCE, text: `${JSON.stringify(session ?? { input }, null, 2)}\n` }];
 }

@@ -1,9 +1,9 @@
 /** Stores evidence: the files in the object store under their digests, the manifest in KV under the attempt's key. */
-import { AntiphonError, digestOfJson, keys } from "@antiphon/contracts";
+import { digestOfJson, keys } from "@antiphon/contracts";
 import type { EvidenceFile, EvidenceManifest } from "@antiphon/contracts";
 import type { Blobs, Kv } from "@antiphon/runtime";
 import { DIFF_FILE } from "./bundle.ts";
-import type { Compiled, EvidenceStore, Recordings } from "../ports.ts";
+import type { EvidenceStore, Recordings } from "../ports.ts";
 
 export function evidenceStore(files: Blobs, manifests: Kv): EvidenceStore {
   const bundleOf: EvidenceStore["bundleOf"] = async (runId, taskId, epoch) =>
@@ -39,20 +39,6 @@ export function recordings(bucket: Blobs): Recordings {
       const name = keys.recording(replayKey);
       if (!(await bucket.has(name))) return null;
       return JSON.parse((await bucket.get(name)).toString("utf8")) as unknown;
-    },
-  };
-}
-
-export function compiled(bucket: Blobs): Compiled {
-  return {
-    ...recordings(bucket),
-    async keep(replayKey, session) {
-      try {
-        await bucket.put(keys.recording(replayKey), Buffer.from(JSON.stringify(session), "utf8"));
-      } catch (thrown) {
-        // Two runs asked at the same time: from now on both get the answer that was kept first.
-        if (AntiphonError.from(thrown).code !== "ANT_BLOB_CONFLICT") throw thrown;
-      }
     },
   };
 }

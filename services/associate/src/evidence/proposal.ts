@@ -14,7 +14,7 @@ import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
-import { answerOf, checkedSession, compileFiles, type Session } from "./compile-answer.ts";
+import { answerOf, COMPILE_EVIDENCE, compileFiles, keptSession, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
@@ -70,16 +70,11 @@ export async function proposed(
 export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Promise<ReportedResult> {
   const { dispatch, runId, epoch, associate } = order;
   const { facts, report, artifacts, ...answered } = await proposed(order, ports, ran);
-  const session =
-    answered.session === null
-      ? null
-      : await checkedSession(answered.session, facts.change, artifacts, {
-          trees: ports.trees,
-          base: dispatch.base,
-        });
+  const session = answered.session;
+  const kept = session === null ? null : await keptSession(session, facts.change, artifacts, ports.evidence);
   const bundle = [
     ...filesOf(facts, provenanceOf(order, ports, ran)),
-    ...compileFiles(ran.work?.compiles?.input, session),
+    ...compileFiles(ran.work?.compiles?.input, kept ?? session),
     ...artifacts.map(({ file }) => file),
     ...transcriptOf(ran.work?.account, ran.account ?? null, ran.outcome, ran.plan?.work.at(-1)?.id ?? null),
   ];
@@ -95,9 +90,8 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
   });
   const evidence = await ports.evidence.publish(manifest); // associate/A6
   // What people told a live attempt is no part of its request.
-  const isOwnWork = report.decision === "propose" && order.mailbox === undefined;
-  if (session !== null && ran.work?.compiles !== undefined && isOwnWork)
-    await ports.compiled.keep(ran.work.compiles.key, session);
+  if (kept !== null && report.decision === "propose" && order.mailbox === undefined)
+    await noted(order, ports, ran, files);
   ports.progress(manifest.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");
   return {
     kind: "reported",
@@ -109,6 +103,22 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     ...deliveredIn(files, artifacts),
     ...(ran.heard === undefined || ran.heard.length === 0 ? {} : { heard: [...ran.heard] }),
   };
+}
+
+/** A request that is asked once more than needed is no reason to lose an attempt. */
+async function noted(
+  { runId, epoch, dispatch }: AttemptOrder,
+  { compiled, log }: AttemptPorts,
+  { work }: Ran,
+  files: readonly EvidenceFile[],
+): Promise<void> {
+  const blob = files.find(({ path }) => path === COMPILE_EVIDENCE)?.blob;
+  if (work?.compiles === undefined || blob === undefined) return;
+  try {
+    await compiled.keep(work.compiles.key, { run: runId, task: dispatch.task.task_id, epoch, blob });
+  } catch (error) {
+    log.warn({ err: error, run: runId, epoch }, "the session is not noted under its replay key");
+  }
 }
 
 function deliveredIn(

@@ -2,8 +2,8 @@
  * The inbox of a job: what people tell its commands while these work. A command reads it with the program `antiphon-inbox`,
  * which is on the PATH of commands that may ask, whenever that suits it.
  *
- * Life of a message here: told by the requester -> put into the sandbox, and acknowledged -> read at some look at the inbox.
- * The requester tells it until it is acknowledged, and a number is put in once, so it reaches the container exactly once. A
+ * Life of a message here: told by the requester -> given to the supervisor -> written whole, and acknowledged -> read at some
+ * look at the inbox. The requester tells it until it is acknowledged, and a number is read once, however often it is given. A
  * message may name the look that is to get it: so a replay gives each at the place where it was read before.
  */
 import { INBOX_PROGRAM, type SandboxEvent, type SandboxMessage } from "@antiphon/contracts";
@@ -70,6 +70,9 @@ export class Inbox {
   readonly heard: Heard[] = [];
   readonly #parts: InboxParts;
   readonly #given = new Set<number>();
+  /** Those that the supervisor has said to be there. */
+  readonly #arrived = new Set<number>();
+  readonly #told = new Set<number>();
   #isOpen = false;
 
   constructor(parts: InboxParts) {
@@ -87,21 +90,35 @@ export class Inbox {
     this.#isOpen = false;
   }
 
-  /** A message that comes too early or too late is not acknowledged. */
+  /** A message is acknowledged when it is there; one that comes too early or too late is not. */
   tell(message: SandboxMessage): void {
-    if (this.#isOpen && this.#put(message)) this.#parts.emit({ kind: "told", number: message.number });
+    if (!this.#isOpen) return;
+    this.#told.add(message.number);
+    this.#put(message);
+    this.#acknowledge(message.number);
   }
 
-  /** The word of the program inside: a number that was never given, or comes again, says nothing. */
-  read(heard: Heard): void {
-    const isNew = this.#given.has(heard.number) && !this.heard.some(({ number }) => number === heard.number);
-    if (isNew) this.heard.push(heard);
-  }
-
-  #put(message: SandboxMessage): boolean {
-    if (this.#given.has(message.number)) return true;
-    if (this.#parts.sandbox.tell?.(message) !== true) return false;
-    this.#given.add(message.number);
+  /** The word of the supervisor: look 0 says that a message is there. One that was never given, or comes again, says nothing. */
+  read(heard: Heard): boolean {
+    const { number, look } = heard;
+    if (!this.#given.has(number)) return false;
+    if (look === 0) {
+      this.#arrived.add(number);
+      this.#acknowledge(number);
+      return false;
+    }
+    if (this.heard.some((one) => one.number === number)) return false;
+    this.heard.push(heard);
     return true;
+  }
+
+  #acknowledge(number: number): void {
+    if (this.#isOpen && this.#told.has(number) && this.#arrived.has(number))
+      this.#parts.emit({ kind: "told", number });
+  }
+
+  #put(message: SandboxMessage): void {
+    const { number } = message;
+    if (!this.#arrived.has(number) && this.#parts.sandbox.tell?.(message) === true) this.#given.add(number);
   }
 }

@@ -248,8 +248,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
       signal: leased.halt,
       ...(path === null ? {} : { onQuestion: (text: string) => asking.ask(text) }),
       onHeard: (heard) => {
-        inbox.read(heard);
-        ports.progress(`the agent has read message ${heard.number}`);
+        if (inbox.read(heard)) ports.progress(`the agent has read message ${heard.number}`);
       },
       keepBytes: plan.limits.keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,

@@ -24,7 +24,7 @@ import { programText } from "./program-text.ts";
  *        W tell what was written, as output; with the payload 1, clear what is new
  *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  *        n listening: "ok", or why not    a the step asks this question
- *        b a message was read: its number and the look
+ *        b a message was read: its number and the look; with look 0 it is in the inbox
  * Of connection u32 id, after an N:
  *   in   D bytes for it    G u32 more may be sent    S no more bytes come    Q drop it
  *   out  c it was opened    d bytes from it    g u32 bytes were taken    s its client sends no more    q it is gone

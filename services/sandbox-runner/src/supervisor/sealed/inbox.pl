@@ -5,6 +5,7 @@ my $MESSAGE_FILE = '/tmp/.antiphon-message.';
 my $HEARD_FILE   = '/tmp/.antiphon-heard.';
 
 my %unheard;    # Numbers of the messages that no command has read.
+my @arrived;    # Numbers of those whose arrival is not yet said.
 
 sub take_message {
   my ($payload) = @_;
@@ -14,12 +15,17 @@ sub take_message {
   sysopen my $file, $draft, $O_WRONLY | $O_CREAT | $O_EXCL | $O_NOFOLLOW, 0600 or return;
   my $written = syswrite $file, $text;
   close $file;
-  rename $draft, "$MESSAGE_FILE$number" if $written;
-  $unheard{$number} = 1;
+  if (($written // 0) == length $text && rename $draft, "$MESSAGE_FILE$number") {
+    $unheard{$number} = 1;
+    push @arrived, $number;
+  } else {
+    unlink $draft;
+  }
   return;
 }
 
 sub carry_heard {
+  send_frame('b', "$_ 0") for splice @arrived;
   for my $number (sort { $a <=> $b } keys %unheard) {
     my $name = "$HEARD_FILE$number";
     next unless lstat $name;

@@ -19,12 +19,21 @@ case \${1:-} in
   *) echo "usage: antiphon-inbox [--wait]" >&2; exit 64 ;;
 esac
 tries=0
-until mkdir /tmp/.antiphon-reading 2>/dev/null; do
+reading=/tmp/.antiphon-reading
+breaking=/tmp/.antiphon-breaking
+until ln -sn $$ "$reading" 2>/dev/null; do
+  reader=$(readlink "$reading")
+  # Its reader was killed. Who breaks the lock is alone, so nobody breaks that of the next reader.
+  if [ -n "$reader" ] && ! kill -0 "$reader" 2>/dev/null && mkdir "$breaking" 2>/dev/null; then
+    [ "$(readlink "$reading")" != "$reader" ] || rm -f "$reading"
+    rmdir "$breaking"
+    continue
+  fi
   tries=$((tries + 1))
   [ -n "$wait" ] || [ "$tries" -lt 30 ] || exit 1
   sleep 0.1 2>/dev/null || sleep 1
 done
-trap 'rmdir /tmp/.antiphon-reading' EXIT
+trap 'rm -f /tmp/.antiphon-reading' EXIT
 trap 'exit 130' HUP INT TERM
 look=0
 next=1

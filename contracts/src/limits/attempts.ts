@@ -1,0 +1,100 @@
+/** Of tasks, their attempts and the services that carry them out. */
+import type { Limit } from "./limit.ts";
+
+export const attempts = {
+  taskTimeBudgetS: [300, "seconds", "default of DirectorTask.time_budget_s", "killed, ANT_TASK_TIME_BUDGET"],
+  taskTimeBudgetMaxS: [86_400, "seconds", "a day", "refused"],
+  maxAttempts: [3, "attempts", "default of RunOptions.max_attempts", "failed with the last attempt's code"],
+  maxLapses: [
+    5,
+    "epochs",
+    "lost attempts of one task: the lease expired, or the attempt was abandoned although a sandbox was available",
+    "ANT_TASK_POISON",
+  ],
+  maxOutages: [
+    100,
+    "epochs",
+    "attempts of one task without an available sandbox: about two to three hours",
+    "failed with the last attempt's code",
+  ],
+  tasksPerRun: [256, "tasks", "the graph of one run, whose plan must fit recordBytes", "ANT_PLAN_INVALID"],
+  claimHeartbeatMs: [2000, "milliseconds", "heartbeat interval of a holder", "n/a"],
+  dispatchAhead: [
+    8,
+    "attempts",
+    "queued attempts are admitted while fewer than this, or fewer than are being worked on, are ready",
+    "batch runs and named tenants wait for their turn in the admission queue",
+  ],
+  dispatchTurnMs: [
+    1000,
+    "milliseconds",
+    "one queued attempt is admitted in this time, however long the queue",
+    "n/a",
+  ],
+  claimGraceS: [
+    90,
+    "seconds",
+    "time after its budget in which an attempt may end by itself",
+    "the Director records `lapsed`, even if the holder still sends heartbeats",
+  ],
+  lapseRestMs: [
+    1000,
+    "milliseconds",
+    "backoff of a task after its second loss or its first attempt without a sandbox; doubled each time",
+    "dispatched again when it is over",
+  ],
+  lapseRestMaxMs: [60_000, "milliseconds", "the longest such backoff", "dispatched again when it is over"],
+  questionTimeoutS: [
+    604_800,
+    "seconds",
+    "default of RunOptions.question_timeout_s: a week",
+    "ANT_TASK_UNANSWERED",
+  ],
+  timerArmMs: [2000, "milliseconds", "only runs open for longer store timers on the server", "n/a"],
+  routerAckWaitMs: [
+    2_000,
+    "milliseconds",
+    "a record is redelivered if its Router is silent for longer",
+    "redelivery",
+  ],
+  directorAckWaitMs: [
+    2_500,
+    "milliseconds",
+    "a record is redelivered if its Director is silent for longer",
+    "redelivery",
+  ],
+  associateAckWaitMs: [
+    5_000,
+    "milliseconds",
+    "a dispatch is redelivered if its Associate is silent for longer",
+    "redelivery, lease expiry",
+  ],
+  drainMs: [
+    30_000,
+    "milliseconds",
+    "time for a service to finish its current work",
+    "the service ends; the work is redelivered",
+  ],
+  cancelMs: [5000, "milliseconds", "from cancel to a stopped container", "a fault; a test checks it"],
+  askHoldMs: [
+    600_000,
+    "milliseconds",
+    "a container waits for a person's answers, all questions of an attempt together",
+    "the container ends; the answer goes to a fresh one",
+  ],
+  messageChars: [4000, "characters", "of a message to a running attempt", "ANT_CONTRACT_INVALID"],
+  runMessages: [32, "messages", "of a run; every attempt is told all of them", "ANT_MESSAGE_LIMIT"],
+  heldJobs: [2, "containers", "wait for an answer, for each Associate", "a fresh one gets the answer"],
+  cancelCollectMs: [
+    5000,
+    "milliseconds",
+    "for what a canceled attempt left to be read from its sandbox; its commands are stopped before",
+    "the container is removed unread",
+  ],
+  canceledReportMs: [
+    20_000,
+    "milliseconds",
+    "from the cancel of a run to the stored evidence of an attempt under way",
+    "the attempt leaves no evidence",
+  ],
+} as const satisfies Record<string, Limit>;

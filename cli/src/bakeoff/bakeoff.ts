@@ -1,4 +1,5 @@
 // Does the tasks of past runs again with each of several agents, and measures the runs.
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentSpec, Intent } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
@@ -10,7 +11,7 @@ import { readSummary } from "../runs/read-summary.ts";
 import { startRun } from "../runs/start-run.ts";
 import type { RunSummary } from "../runs/summary.ts";
 import { runHeats, type Outcome } from "./heats.ts";
-import { mostUsdMicro, pastTask } from "./past-task.ts";
+import { askedAnew, mostUsdMicro, pastTask } from "./past-task.ts";
 import type { Sample } from "./sample.ts";
 import { END_UNKNOWN, NOT_STARTED, STOPPED, type Entry } from "./standings.ts";
 
@@ -77,7 +78,7 @@ export async function bakeoff(context: CliContext, order: Order, stop: AbortSign
 function heatsOf({ tasks, contestants, modelUsdMicro }: Order): Heat[] {
   return tasks.flatMap(({ of, body }) =>
     contestants.flatMap((contestant) => {
-      const intent = pastTask(body, contestant.agent, modelUsdMicro);
+      const intent = pastTask(body, askedAnew(contestant.agent, randomUUID()), modelUsdMicro);
       return intent === null ? [] : [{ of, contestant, intent }];
     }),
   );

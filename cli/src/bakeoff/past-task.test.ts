@@ -2,7 +2,7 @@ import type { IntentBody } from "@antiphon/contracts";
 import { MATERIAL } from "@antiphon/contracts/runs/connectors";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { expect, test } from "vitest";
-import { mostUsdMicro, pastTask } from "./past-task.ts";
+import { askedAnew, mostUsdMicro, pastTask } from "./past-task.ts";
 
 const AGENT = { kind: "command" as const, argv: ["b"] };
 const COMMIT = "c".repeat(40);
@@ -74,4 +74,12 @@ test("what all of them may cost together is known if each has a budget in dollar
   expect(mostUsdMicro([costing({ usd_micro: 5 }), costing({ usd_micro: 7 })])).toBe(12);
   expect(mostUsdMicro([costing({ usd_micro: 5 }), costing({ tokens: 7 })])).toBeNull();
   expect(mostUsdMicro([costing({ usd_micro: 5 }), costing()])).toBeNull();
+});
+
+test("asks an agent that compiles anew, because an answer of before costs nothing", () => {
+  const program = { name: "own", install: [], tools: [], path: [], argv: ["own"], env: {}, junk: [] };
+  const pack = { kind: "pack" as const, ...program, prompt: "compile" as const };
+  expect(askedAnew(pack, "s")).toEqual({ ...pack, seed: "s" });
+  for (const other of [AGENT, { ...pack, prompt: "stdin" as const }])
+    expect(askedAnew(other, "s")).toBe(other);
 });

@@ -37,6 +37,11 @@ export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number
   };
 }
 
+/** An agent that compiles would take an answer of before, which costs nothing and takes no time. */
+export function askedAnew(agent: AgentSpec, seed: string): AgentSpec {
+  return agent.kind === "pack" && agent.prompt === "compile" ? { ...agent, seed } : agent;
+}
+
 /** The gates with the agent that judged the past run, because otherwise each agent would judge its own changes. */
 function judged({ options: { gates, agent }, policy }: PastBody): SkillGates | undefined {
   const byPolicy =

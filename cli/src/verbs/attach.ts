@@ -7,7 +7,6 @@ import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { inOrder } from "../runs/in-order.ts";
-import { exitCodeOf } from "../runs/summary.ts";
 
 interface AttachFlags {
   readonly message?: string;
@@ -75,6 +74,7 @@ async function watched(
       quiet: false,
     });
     if (json !== true && kind !== "interrupted") printSummary(context, summary);
+    const { exitCodeOf } = await import("../runs/summary.ts");
     context.setExitCode(kind === "interrupted" ? 130 : exitCodeOf(summary.status));
   } finally {
     lines?.close();

@@ -14,8 +14,8 @@ export const NEXT_RELEASE: readonly Edit[] = [
   // Every sandbox job asks for something that older runners cannot do.
   {
     file: "contracts/src/rpc/sandbox-rpc.ts",
-    old: '    services: Type.Optional(Services),\n  },\n  { description: "A few commands in one sandbox." },',
-    now: '    services: Type.Optional(Services), mood: Type.Optional(Type.String()),\n  },\n  { description: "A few commands." },',
+    old: '    ),\n  },\n  { description: "A few commands in one sandbox." },',
+    now: '    ),\n    mood: Type.Optional(Type.String()),\n  },\n  { description: "A few commands." },',
   },
   {
     file: "runtime/src/sandbox/sandbox-client.ts",

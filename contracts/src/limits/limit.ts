@@ -1,4 +1,4 @@
-/** What an entry of the table of limits is. */
+/** One entry of the table of limits. */
 export type Limit = readonly [value: number, unit: string, reason: string, atTheBound: string];
 
 export const KiB = 1024;

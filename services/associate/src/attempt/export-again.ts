@@ -9,7 +9,7 @@ import type { AttemptOrder } from "./work.ts";
 
 /** A Director that died is noticed after so long; a second request finds an export that is under way. */
 const ASK_MS = 30_000;
-/** How often one step of an attempt asks. What was stored again is kept for a while, so more would not help. */
+/** Requests of one step of an attempt. More would not help, because an object that was stored again stays for a while. */
 const TRIES = 3;
 
 export function exportAgainOver(bus: Bus): ExportAgain {

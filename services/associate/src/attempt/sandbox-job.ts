@@ -71,7 +71,7 @@ export async function jobOf(
   };
 }
 
-/** What a judge is to write is not there when it starts: a file of that name in the judged tree is no word of the judge. */
+/** The files that a judge has to write. They are removed before it starts, because one in the judged tree is not its word. */
 function wordsOfJudges({ dispatch: { task } }: AttemptOrder): readonly string[] {
   return task.return.artifacts.filter((path) => path === FINDINGS_FILE || path === QA_FILE);
 }

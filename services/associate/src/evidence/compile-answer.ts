@@ -30,7 +30,7 @@ export interface KeptSession extends Session {
 
 export const COMPILE_EVIDENCE = "compile.json";
 
-/** What the agent answered; null: it was asked nothing, or failed before its answer. */
+/** Reads the answer of the agent. Null: it was asked nothing, or failed before it answered. */
 export async function answerOf(
   { work, outcome, ending }: Pick<Ran, "work" | "outcome" | "ending">,
   evidence: Pick<EvidenceStore, "text">,

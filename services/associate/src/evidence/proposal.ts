@@ -89,7 +89,7 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     files,
   });
   const evidence = await ports.evidence.publish(manifest); // associate/A6
-  // What people told a live attempt is no part of its request.
+  // A live attempt may have acted on messages that its request does not hold.
   if (kept !== null && report.decision === "propose" && order.mailbox === undefined)
     await noted(order, ports, ran, files);
   ports.progress(manifest.summary.split("\n", 1)[0]?.slice(0, 300) ?? "");

@@ -61,7 +61,7 @@ export class EnvironmentPreparation {
 export function failureOf(outcome: SandboxOutcome, signal: AbortSignal): AntiphonError {
   if (outcome.code === "ANT_ENVIRONMENT_FAILED")
     return new EnvironmentFailed(outcome.message, outcome.environment ?? null);
-  // What the Director stored for the job was removed meanwhile. It is stored again when the effect is tried again.
+  // An object of the job was removed meanwhile. The Director stores it again when it tries the effect again.
   if (outcome.code === "ANT_BLOB_MISSING") return new AntiphonError("ANT_SANDBOX_FAILED", outcome.message);
   if (outcome.outcome === "canceled" && !signal.aborted)
     return new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`);

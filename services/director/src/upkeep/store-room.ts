@@ -1,6 +1,7 @@
 /**
  * Keeps the store of base trees, linked files and histories within the deployment's bound. Before an archive is stored,
- * room is made for it; a round at start and every `EVERY_MS` does the rest. What goes is made again when somebody wants it.
+ * room is made for it; a round at start and every `EVERY_MS` does the rest. A removed
+ * object is stored again when a run needs it.
  *
  * Spared are packs, what was wanted in the last limits.repoKeepMs, and what a dispatch of an open run names, however long the
  * run waits. If only such things are left, the store grows beyond the bound: the log says so, and work goes on. Directors that

@@ -12,6 +12,7 @@
 import { AntiphonError } from "@antiphon/contracts";
 import type { BlobRef, DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
+import { gitTask } from "../agents/git-task.ts";
 import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";
 import { briefJson } from "./brief.ts";
 import { briefRoom, budgetMsOf, planJob, TOOLS_STEP, type JobPlan } from "./attempt.ts";
@@ -20,6 +21,7 @@ import { merged, withoutJunk } from "./change.ts";
 import type { Mailbox, Told } from "./mailbox.ts";
 import { withObjects, withTreesAgain } from "./export-again.ts";
 import { endingOf, overBudget } from "./ending.ts";
+import { earlierOf } from "./earlier.ts";
 import { isOwnFault } from "./fault.ts";
 import { withSections } from "./feedback.ts";
 import { NO_CHANGE } from "../ports.ts";
@@ -104,9 +106,6 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
   const deadlineMs = ports.clock.now() + budgetMsOf(dispatch);
   const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };
   try {
-    if (dispatch.task.kind === "git") {
-      throw new AntiphonError("ANT_TASK_KIND_UNSUPPORTED", "no agent can do git tasks");
-    }
     // The diff at the end needs the tree; fetching it now overlaps with the sandbox's work.
     ports.trees
       .ensure(dispatch.base, giveUp)
@@ -124,10 +123,11 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const isApplied = before !== null;
     const judged = await judgedIn(dispatch, ports);
     const briefed = order.replay?.briefed ?? order.mailbox?.forBrief() ?? [];
-    const diffs = { previousDiff, isApplied, judged };
+    const diffs = { previousDiff, isApplied, judged, earlier: await earlierOf(order, ports) };
     const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
     const context = { dispatch: told, epoch, ...diffs, told: briefed, ...stores };
-    const prepared = await agentFor(dispatch.agent).prepare(context);
+    const isGit = dispatch.task.kind === "git";
+    const prepared = isGit ? gitTask(dispatch) : await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
     const brief = briefJson(told, epoch, {

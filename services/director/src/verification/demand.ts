@@ -1,11 +1,11 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
-import type { PolicyBounds } from "@antiphon/contracts";
+import { changesFiles, type PolicyBounds } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import type { Demand } from "./judge.ts";
 
 export function demandOf(run: RunState, task: TaskState): Demand {
   const { options, policy } = intentOf(run);
-  const edits = task.planned.task.kind === "edit_repo";
+  const edits = changesFiles(task.planned.task);
   // The checks of a DEBUG run of one task stand for the fix, so they have to fail without it.
   const isFix =
     edits &&

@@ -95,7 +95,7 @@ function judged(
     tampering: tamperingOf(change, options.grants, outcome),
     unproven: change?.unproven ?? [],
     demand,
-    readOnly: planned.task.kind !== "edit_repo",
+    readOnly: change === null,
     delivered: delivery?.says ?? null,
     undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
     allowUnverified: options.allow_unverified,

@@ -10,11 +10,18 @@
  *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
  *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.
  */
-import { AntiphonError, bodyBytes, fitsRecord, isMaterial, recordBodyBytes } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  bodyBytes,
+  fitsRecord,
+  isMaterial,
+  recordBodyBytes,
+  taskIdOf,
+} from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "../classification/classify.ts";
 import type { Classification } from "../classification/classify.ts";
-import { planTasks, taskId } from "./plan.ts";
+import { planTasks } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
 // router/R1: the intent is the only input.
@@ -86,7 +93,7 @@ const MAX_NOTES = 40;
 function waitNotes({ waits }: Plan): string {
   const lines = waits
     .slice(0, MAX_NOTES)
-    .map(({ task, on, why }) => `${taskId(task)} waits for ${taskId(on)}: ${why}`);
+    .map(({ task, on, why }) => `${taskIdOf(task)} waits for ${taskIdOf(on)}: ${why}`);
   if (waits.length > MAX_NOTES) lines.push(`and ${waits.length - MAX_NOTES} more`);
   return lines.join("\n");
 }

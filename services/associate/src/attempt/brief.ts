@@ -5,7 +5,7 @@
  * printed are dropped first, then the oldest feedback, then what earlier tasks did; the task itself is never cut.
  */
 import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
-import type { Earlier } from "./earlier.ts";
+import type { Earlier } from "./earlier-tasks.ts";
 
 export interface BriefFeedback {
   readonly epoch: number;

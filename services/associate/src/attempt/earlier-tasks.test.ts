@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { promptOf } from "../agents/prompt.ts";
 import { dispatchOf } from "../testing/dispatch.fixture.ts";
 import { briefJson } from "./brief.ts";
-import { earlierOf } from "./earlier.ts";
+import { earlierOf } from "./earlier-tasks.ts";
 
 const log = createLogger("test", { level: "silent" });
 const commit = "c".repeat(40);

@@ -8,7 +8,7 @@ import type { ChangedTree } from "../change/change.ts";
 import { buildCommit } from "./commit.ts";
 import { formatOf, gitObject, isObjectId, type GitObject } from "../objects/git-object.ts";
 import { git, gitFailure } from "../process/git-process.ts";
-import { readCommits } from "./landing.ts";
+import { readCommits } from "../objects/commit-text.ts";
 import { openRepo, resolveRefs, type Repo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch, type ObjectSource, type Scratch } from "../repository/scratch.ts";
 import type { CommitSigner } from "./ssh-signature.ts";

@@ -10,7 +10,13 @@
  */
 import type { RunSnapshot } from "../machine/replay.ts";
 import { isPaused } from "../facts/run-facts.ts";
-import { isReady, type Integration, type RunState, type TaskPhase, type TaskState } from "../state/run-state.ts";
+import {
+  isReady,
+  type Integration,
+  type RunState,
+  type TaskPhase,
+  type TaskState,
+} from "../state/run-state.ts";
 
 type Phase<K extends TaskPhase["kind"]> = Extract<TaskPhase, { kind: K }>;
 

@@ -4,7 +4,7 @@
  * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diffs and what earlier tasks
  * printed are dropped first, then the oldest feedback, then what earlier tasks did; the task itself is never cut.
  */
-import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
+import type { DirectorTask, DispatchBody, EarlierTask } from "@antiphon/contracts";
 
 /** What a task before this one left. */
 export interface Earlier {

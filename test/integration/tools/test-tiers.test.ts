@@ -3,7 +3,9 @@ import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { ALL_ONLY, COMMIT, LONGEST_FIRST, NIGHTLY } from "../../tiers.ts";
+import { readPromises } from "../../../scripts/promise-index.ts";
+import SECONDS from "../../seconds.json" with { type: "json" };
+import { ALL_ONLY, COMMIT, NIGHTLY } from "../../tiers.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDERS = [
@@ -20,15 +22,27 @@ const FOLDERS = [
   "web",
 ];
 
+interface Listed {
+  readonly file: string;
+  readonly projectName: string;
+}
+const lists = new Map<string, readonly Listed[]>();
+
 /** The files that vitest would run, by project. */
-function listed(mode: string): { file: string; projectName: string }[] {
+function listed(mode: string): readonly Listed[] {
+  const known = lists.get(mode) ?? freshly(mode);
+  lists.set(mode, known);
+  return known;
+}
+
+function freshly(mode: string): readonly Listed[] {
   const run = spawnSync(
     process.execPath,
     ["node_modules/vitest/vitest.mjs", "list", "--filesOnly", "--json", "--mode", mode],
     { cwd: root, encoding: "utf8", env: { PATH: process.env["PATH"], NODE_ENV: "test" } },
   );
   expect(run.status, run.stderr).toBe(0);
-  const found = JSON.parse(run.stdout) as { file: string; projectName: string }[];
+  const found = JSON.parse(run.stdout) as Listed[];
   return found.map(({ file, projectName }) => ({ file: relative(root, file), projectName }));
 }
 
@@ -39,7 +53,7 @@ const onDisk = (): string[] =>
       .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules/")),
   ).toSorted();
 
-const unitOf = (all: { file: string; projectName: string }[]): string[] =>
+const unitOf = (all: readonly Listed[]): string[] =>
   all
     .filter(({ projectName }) => projectName === "unit")
     .map(({ file }) => file)
@@ -52,7 +66,9 @@ it("has every test file of the tree in exactly one project, so none goes unteste
 
 it("has every file other than unit tests in exactly one tier", () => {
   const unit = new Set(unitOf(listed("test")));
-  expect([...COMMIT, ...ALL_ONLY, ...NIGHTLY].toSorted()).toEqual(onDisk().filter((file) => !unit.has(file)));
+  expect([...COMMIT, ...ALL_ONLY, ...Object.keys(NIGHTLY)].toSorted()).toEqual(
+    onDisk().filter((file) => !unit.has(file)),
+  );
 });
 
 it("runs the unit tests and the tier of a commit before a commit, and nothing else", () => {
@@ -62,7 +78,20 @@ it("runs the unit tests and the tier of a commit before a commit, and nothing el
   expect(before.map(({ file }) => file).toSorted()).toEqual([...unit, ...COMMIT].toSorted());
 });
 
-it("begins with files that exist", () => {
-  const there = [...COMMIT, ...ALL_ONLY];
-  expect(LONGEST_FIRST.filter((file) => !there.includes(file))).toEqual([]);
+it("has for each file that runs at night only another one that proves the same before, with fewer cases", () => {
+  const before = new Set([...COMMIT, ...ALL_ONLY]);
+  expect(Object.entries(NIGHTLY).filter(([, kept]) => !before.has(kept))).toEqual([]);
+});
+
+it("proves each promise by a test that does not run at night only", () => {
+  const { promises, proved } = readPromises(root);
+  const atNight = (path: string): boolean => path in NIGHTLY;
+  const late = promises.filter(({ id }) => proved.get(id)?.every(atNight) !== false);
+  expect(promises.length).toBeGreaterThan(50);
+  expect(late.map(({ id }) => id)).toEqual([]);
+});
+
+it("orders files that exist by their seconds", () => {
+  const there = new Set([...COMMIT, ...ALL_ONLY, ...Object.keys(NIGHTLY)]);
+  expect(Object.keys(SECONDS).filter((file) => !there.has(file))).toEqual([]);
 });

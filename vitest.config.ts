@@ -4,7 +4,7 @@ import { BaseSequencer, type ProjectConfig, type TestSpecification } from "vites
 // @ts-expect-error Plain JavaScript without a declaration.
 import { inOrder as untyped } from "./scripts/test/order.mjs";
 import SECONDS from "./test/seconds.json" with { type: "json" };
-import { ALL_ONLY, COMMIT, NIGHTLY } from "./test/tiers.ts";
+import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY } from "./test/tiers.ts";
 
 /** Files wait for servers, containers and leases two thirds of the time: so many keep two processors busy. */
 const LANES = Math.min(6, 2 * availableParallelism() + 1);
@@ -81,7 +81,8 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: "nightly",
           sequence: { groupOrder: 4 },
-          include: Object.keys(NIGHTLY),
+          include: [...Object.keys(NIGHTLY), ...AGAIN_AT_NIGHT],
+          env: { ANTIPHON_TEST_NIGHT: "1" },
           testTimeout: 120_000,
           hookTimeout: 120_000,
           maxWorkers: 1,

@@ -122,7 +122,6 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/honest-failures.test.ts",
   "test/e2e/images.test.ts",
   "test/e2e/installed.test.ts",
-  "test/e2e/kubernetes.test.ts",
   "test/e2e/lifecycle.test.ts",
   "test/e2e/mcp.test.ts",
   "test/e2e/metrics.test.ts",
@@ -231,4 +230,27 @@ export const NIGHTLY: Readonly<Record<string, string>> = {
   "test/integration/gateway/schemathesis.test.ts": "test/e2e/documented-answers.test.ts",
   "test/chaos/sandbox/hostile-matrix.test.ts": "test/integration/sandbox-runner/sandbox-limits.test.ts",
   "test/integration/director/cheats-carried-out.test.ts": "test/e2e/what-checks-run.test.ts",
+  "test/e2e/kubernetes.test.ts": "test/e2e/compose.test.ts",
 };
+
+/** Files of the tiers above that run once more at night, with all of their cases or a larger campaign (test/support/night.ts). */
+export const AGAIN_AT_NIGHT: readonly string[] = [
+  "test/chaos/cluster-survival.test.ts",
+  "test/chaos/naive-queue.test.ts",
+  "test/chaos/survival.test.ts",
+  "test/e2e/agent-packs.test.ts",
+  "test/e2e/crash.test.ts",
+  "test/e2e/honest-failures.test.ts",
+  "test/e2e/public-repositories.test.ts",
+  "test/e2e/resume.test.ts",
+  "test/e2e/skill-gates.test.ts",
+  "test/integration/agents/opencode-server.test.ts",
+  "test/integration/git/git-hostile.test.ts",
+  "test/integration/git/git-whole-index.test.ts",
+  "test/integration/power-loss/failing-disk.test.ts",
+  "test/integration/sandbox-runner/sandbox-busybox.test.ts",
+  "test/integration/sandbox-runner/sandbox-conformance.test.ts",
+  "test/integration/sandbox-runner/sandbox-storm.test.ts",
+  "test/integration/tools/tools.test.ts",
+  "test/simulation/simulation.test.ts",
+];

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { readPromises } from "../../../scripts/promise-index.ts";
 import SECONDS from "../../seconds.json" with { type: "json" };
-import { ALL_ONLY, COMMIT, NIGHTLY } from "../../tiers.ts";
+import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY } from "../../tiers.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDERS = [
@@ -59,8 +59,11 @@ const unitOf = (all: readonly Listed[]): string[] =>
     .map(({ file }) => file)
     .toSorted();
 
-it("has every test file of the tree in exactly one project, so none goes untested", () => {
-  const all = listed("test");
+it("has every test file of the tree in exactly one project, so none goes untested; some run again at night", () => {
+  const isAgain = ({ file, projectName }: Listed): boolean =>
+    projectName === "nightly" && AGAIN_AT_NIGHT.includes(file);
+  const all = listed("test").filter((one) => !isAgain(one));
+  expect(listed("test").filter(isAgain)).toHaveLength(AGAIN_AT_NIGHT.length);
   expect(all.map(({ file }) => file).toSorted(), "a file is missing in test/tiers.ts").toEqual(onDisk());
 });
 
@@ -81,6 +84,12 @@ it("runs the unit tests and the tier of a commit before a commit, and nothing el
 it("has for each file that runs at night only another one that proves the same before, with fewer cases", () => {
   const before = new Set([...COMMIT, ...ALL_ONLY]);
   expect(Object.entries(NIGHTLY).filter(([, kept]) => !before.has(kept))).toEqual([]);
+});
+
+it("runs again at night what has cases for the night", () => {
+  const hasCases = (file: string): boolean =>
+    /support\/night\.ts"|small-campaign\.ts"/.test(readFileSync(join(root, file), "utf8"));
+  expect([...COMMIT, ...ALL_ONLY].filter(hasCases).toSorted()).toEqual(AGAIN_AT_NIGHT);
 });
 
 it("proves each promise by a test that does not run at night only", () => {

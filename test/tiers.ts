@@ -251,6 +251,7 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-busybox.test.ts",
   "test/integration/sandbox-runner/sandbox-conformance.test.ts",
   "test/integration/sandbox-runner/sandbox-storm.test.ts",
+  "test/integration/sandbox-runner/sandbox-written.test.ts",
   "test/integration/tools/parser-growth.test.ts",
   "test/integration/tools/tools.test.ts",
   "test/simulation/simulation.test.ts",

@@ -112,13 +112,13 @@ async function logOf(runId: string): Promise<LogLine[]> {
 }
 
 test.each([
-  ["gemini", "model:generate"],
   ["model", "model:chat"],
   ["model", "model:messages", "--model", "claude-sonnet-5-5", "--model-host", "api.anthropic.com"],
   // Each takes one to four minutes, most of it to install.
   ...atNight(
     ["claude", "model:messages"],
     ["codex", "model:responses"],
+    ["gemini", "model:generate"],
     ["opencode", "model:chat"],
     ["opencode-server", "model:chat"],
     ["pi", "model:chat"],

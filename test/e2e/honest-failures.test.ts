@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { atNight, isNight } from "../support/night.ts";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
@@ -326,28 +327,29 @@ test("a task that exceeds its time budget is killed and reported as such", async
   );
 });
 
-test("what an attempt did until its time was over is kept, shown, and taken up by another run", async () => {
-  project = makeProject(BROKEN_CALCULATOR);
-  const runId = await begin(
-    { agent: { kind: "command", argv: ["sh", "-c", `${FIX}; sleep 600`] }, checks: [CHECK] },
-    { time_budget_s: 10, max_attempts: 1 },
-  );
-  await until(runId, "failed");
-  const diff = await stack.antiphon(["diff", runId]);
-  expect(diff.stdout).toContain("--- a/add.js");
-  const { document } = await stack.json<{ runId: string; status: string }>([
-    ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--patch", runId],
-  ]);
-  expect(document).toMatchObject({ status: "succeeded" });
-  expect(project.landed(document.runId)).toHaveLength(1);
-  const none = await stack.antiphon(["run", "x", "--repo", project.path, "--patch", "run_0"]);
-  expect([none.code, none.stderr]).toEqual([expect.any(Number), expect.stringContaining("ANT_")]);
-  expect(none.code).not.toBe(0);
-});
+if (isNight)
+  test("what an attempt did until its time was over is kept, shown, and taken up by another run", async () => {
+    project = makeProject(BROKEN_CALCULATOR);
+    const runId = await begin(
+      { agent: { kind: "command", argv: ["sh", "-c", `${FIX}; sleep 600`] }, checks: [CHECK] },
+      { time_budget_s: 10, max_attempts: 1 },
+    );
+    await until(runId, "failed");
+    const diff = await stack.antiphon(["diff", runId]);
+    expect(diff.stdout).toContain("--- a/add.js");
+    const { document } = await stack.json<{ runId: string; status: string }>([
+      ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--patch", runId],
+    ]);
+    expect(document).toMatchObject({ status: "succeeded" });
+    expect(project.landed(document.runId)).toHaveLength(1);
+    const none = await stack.antiphon(["run", "x", "--repo", project.path, "--patch", "run_0"]);
+    expect([none.code, none.stderr]).toEqual([expect.any(Number), expect.stringContaining("ANT_")]);
+    expect(none.code).not.toBe(0);
+  });
 
-test.each([
+test.each<[end: string, limit: { run_time_budget_s?: number }]>([
   ["canceled", {}],
-  ["over its time budget", { run_time_budget_s: 10 }],
+  ...atNight<[string, object]>(["over its time budget", { run_time_budget_s: 10 }]),
 ])(
   "what an attempt did in a run that is %s is kept, shown, and taken up by another run",
   async (_, limit) => {

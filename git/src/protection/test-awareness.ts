@@ -23,7 +23,7 @@ export interface Aware {
 /** What the signs depend on besides the text. */
 export interface Surroundings {
   /** Whether a file of this name is in the tree. */
-  isKnown(name: string): boolean;
+  readonly isKnown: (name: string) => boolean;
   /** The time of the change, in milliseconds. */
   readonly now: number;
 }

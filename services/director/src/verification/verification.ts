@@ -144,7 +144,7 @@ async function recorded(
 function awareIn(change: AppliedChange | null, { change: { reports } }: TriedOut): string[] {
   const isReported = reports !== undefined && reports.length > 0 && reports.every(hasReport);
   const signs = (change?.aware ?? []).filter(({ ifUnreported }) => !ifUnreported || !isReported);
-  return signs.map(({ path, what }) => `${path} ${what}`);
+  return signs.map(({ path, what, line }) => `${path}${line === undefined ? "" : `:${line}`} ${what}`);
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */

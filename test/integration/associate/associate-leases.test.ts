@@ -15,6 +15,8 @@ import type { Associate, Sent, World } from "./associate-world.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const SLOW = "while [ ! -e /tmp/never ]; do sleep 1; done";
+/** Node compiles the sources of a process first. */
+const START_MS = 60_000;
 const scripted = (...commands: string[]) => ({ agent: { kind: "scripted" as const, commands } });
 
 let world: World;
@@ -69,7 +71,7 @@ async function heldBy(
 ): Promise<{ child: ChildProcess; sent: Sent; other: Associate }> {
   const child = associateProcess(name);
   const sent = await world.dispatch(scripted(command));
-  await eventually("the container runs", () => world.containers(sent.runId).length === 1, REDELIVERY_MS);
+  await eventually("the container runs", () => world.containers(sent.runId).length === 1, START_MS);
   const other = await world.associate(`${name}_other`, { slots: 1 });
   const upAt = performance.now();
   await eventually(
@@ -101,7 +103,7 @@ test(
     expect(atMs - killedAtMs).toBeLessThan(limits.associateAckWaitMs - 1000);
     await eventually("its container is gone", () => world.containers(sent.runId).length === 0);
   },
-  3 * REDELIVERY_MS,
+  START_MS + 3 * REDELIVERY_MS,
 );
 
 test(
@@ -117,7 +119,7 @@ test(
     child.kill("SIGCONT");
     await eventually("it has stopped its container", () => world.containers(sent.runId).length === 0);
   },
-  3 * REDELIVERY_MS,
+  START_MS + 3 * REDELIVERY_MS,
 );
 
 test(
@@ -131,7 +133,7 @@ test(
       result: { status: "ok" },
     });
   },
-  3 * REDELIVERY_MS,
+  START_MS + 3 * REDELIVERY_MS,
 );
 
 test(

@@ -20,7 +20,6 @@ export { refuseLfsOf } from "./linked/linked-paths.ts";
 export { linkedContent, type Served } from "./linked/linked-content.ts";
 export { exportHistory, type ExportedHistory, type HistoryOptions } from "./trees/export-history.ts";
 export { exportTree, type ExportBounds, type ExportedTree } from "./trees/export-tree.ts";
-export { gitVersion } from "./process/git-process.ts";
 export { startLauncher } from "./process/launcher.ts";
 export { formatOf, gitObject, GITLINK_MODE } from "./objects/git-object.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
@@ -34,15 +33,8 @@ export {
   type RepoInspection,
   type TreeFacts,
 } from "./inspection/inspect-repo.ts";
-export {
-  findLanded,
-  isAncestor,
-  landRef,
-  readCommits,
-  type FindBounds,
-  type LandedCommit,
-  type LandingOutcome,
-} from "./landing/landing.ts";
+export { isAncestor, landRef, type LandingOutcome } from "./landing/landing.ts";
+export { readCommits } from "./objects/commit-text.ts";
 export { diffOverlay, type Overlay, type OverlayDiff } from "./change/overlay-diff.ts";
 export { patchText } from "./patch/patch-document.ts";
 export {
@@ -66,6 +58,7 @@ export { rewriteRef } from "./landing/rewrite.ts";
 export {
   rebaseOnto,
   replayCommits,
+  type ReplayedCommit,
   type RebaseOutcome,
   type ReplayOutcome,
   type TreeMerge,

@@ -10,6 +10,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   gate: () => import("./gate.ts"),
   endurance: () => import("./endurance.ts"),
   git: () => import("./git.ts"),
+  house: () => import("./house.ts"),
   idle: () => import("./idle.ts"),
   layers: () => import("./layers.ts"),
   journal: () => import("./journal.ts"),

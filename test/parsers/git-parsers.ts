@@ -7,7 +7,7 @@ import { commitObject } from "../../git/src/landing/commit.ts";
 import { decodePath, encodePath, quotePath, unquotePath } from "../../git/src/objects/git-path.ts";
 import { pathMatcher } from "../../git/src/patch/glob.ts";
 import { machineFault } from "../../git/src/process/git-process.ts";
-import { parseCommit } from "../../git/src/landing/landing.ts";
+import { parseCommit } from "../../git/src/objects/commit-text.ts";
 import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
@@ -386,7 +386,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a commit of the user's",
-    reads: ["git/src/landing/landing.ts"],
+    reads: ["git/src/objects/commit-text.ts"],
     shapes: repeated(["\n", "\n\n", "a: b\n", "A", "committer x 1 +0000\n", " 1 +0000", "parent "]),
     run: (text) => [parseCommit("1", text), parseCommit("1", `tree 1\n\n${text}`)],
   },

@@ -1,23 +1,19 @@
 // Says whether large trees and environments are mounted into sandboxes or streamed into them.
-import type { Finding } from "./diagnosis.ts";
+import { off, ok, type Finding } from "./finding.ts";
 
 /** `info`: the engine's answer to GET /info, or null if no engine answers. */
 export function layerFinding(info: unknown, provider: string, runtime: string): Finding {
   const why = whyStreamed(info, provider, runtime);
-  return why === null
-    ? {
-        name: "layers",
-        state: "ok",
-        detail:
-          "large trees are mounted; the sandbox-runner tries this before the first one, and streams if it fails",
-        remedy: null,
-      }
-    : {
-        name: "layers",
-        state: "off",
-        detail: `large trees are streamed into sandboxes: ${why}`,
-        remedy: "use a Linux engine without user namespaces, with the runtime runc",
-      };
+  if (why !== null)
+    return off(
+      "layers",
+      `large trees are streamed into sandboxes: ${why}`,
+      "use a Linux engine without user namespaces, with the runtime runc",
+    );
+  return ok(
+    "layers",
+    "large trees are mounted; the sandbox-runner tries this before the first one, and streams if it fails",
+  );
 }
 
 function whyStreamed(info: unknown, provider: string, runtime: string): string | null {

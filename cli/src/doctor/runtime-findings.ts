@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Finding } from "./diagnosis.ts";
+import { off, ok, problem, type Finding } from "./finding.ts";
 
 /** The engine's names for the runtimes, and their programs. */
 const RUNTIMES = [
@@ -24,16 +24,10 @@ export function runtimeFindings(info: unknown, env: { readonly PATH: string }, c
   const known = Object.keys((info as { Runtimes?: Record<string, unknown> } | null)?.Runtimes ?? {});
   return RUNTIMES.map(({ name, programs, how }) => {
     const label = `runtime ${name}`;
-    if (known.includes(name)) {
-      return {
-        name: label,
-        state: "ok",
-        detail: `${name === chosen ? "available, chosen" : "available"}${caveat(name, env)}`,
-        remedy: null,
-      };
-    }
-    const state = name === chosen ? "problem" : "off";
-    return { name: label, state, detail: `unavailable: ${whyNot(name, programs, info, env)}`, remedy: how };
+    if (known.includes(name))
+      return ok(label, `${name === chosen ? "available, chosen" : "available"}${caveat(name, env)}`);
+    const say = name === chosen ? problem : off;
+    return say(label, `unavailable: ${whyNot(name, programs, info, env)}`, how);
   });
 }
 

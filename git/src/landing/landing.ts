@@ -8,8 +8,8 @@
  */
 import { AntiphonError, isRefName } from "@antiphon/contracts";
 import { DURABLE, flushRef } from "../disk/durable.ts";
-import { isObjectId, zeroId } from "../objects/git-object.ts";
-import { firstLine, git, runGit } from "../process/git-process.ts";
+import { zeroId } from "../objects/git-object.ts";
+import { firstLine, runGit } from "../process/git-process.ts";
 import { openRepo, tipOf, type Repo, type RepoLike } from "../repository/repo.ts";
 import { requireId } from "../repository/scratch.ts";
 import { removeStaleLock } from "./stale-lock.ts";
@@ -102,101 +102,4 @@ export async function isAncestor(repo: RepoLike, older: string, newer: string): 
   const result = await runGit(call);
   // 1: not an ancestor. 128: a commit is missing, so it is not reachable either.
   return result.exitCode === 0;
-}
-
-export interface LandedCommit {
-  commit: string;
-  parent: string | null;
-  epoch: number;
-  evidence: string | null;
-}
-
-export interface FindBounds {
-  /** Stop the search at this commit, where the run started. Default: read the whole history. */
-  since?: string;
-}
-
-/**
- * Finds a task's commit that is reachable from `ref` by its trailers, after a crash of the process that landed it. Null
- * if there is none. Two processes, and one more when there are candidates.
- */
-export async function findLanded(
-  repo: RepoLike,
-  ref: string,
-  runId: string,
-  taskId: string,
-  bounds: FindBounds = {},
-): Promise<LandedCommit | null> {
-  const opened = await openRepo(repo);
-  const tip = await tipOf(opened, ref);
-  if (tip === null) return null;
-  const args = ["rev-list", "--fixed-strings", `--grep=Antiphon-Run: ${runId}`, "--max-count=4096", tip];
-  if (bounds.since !== undefined) args.push(`^${requireId(bounds.since)}`);
-  const found = await git({ gitDir: opened.commonDir, args: [...args, "--"] });
-  const ids = found.toString("latin1").split("\n").filter(isObjectId);
-  for (const commit of await readCommits(opened, ids)) {
-    if (commit.trailers["Antiphon-Run"] !== runId || commit.trailers["Antiphon-Task"] !== taskId) continue;
-    return {
-      commit: commit.id,
-      parent: commit.parents[0] ?? null,
-      epoch: Number(commit.trailers["Antiphon-Epoch"] ?? 0),
-      evidence: commit.trailers["Antiphon-Evidence"] ?? null,
-    };
-  }
-  return null;
-}
-
-interface CommitText {
-  id: string;
-  tree: string;
-  parents: string[];
-  /** Without the trailers. */
-  message: string;
-  trailers: Record<string, string>;
-  at: Date;
-}
-
-/** One process for any number of commits. */
-export async function readCommits(repo: Repo, ids: readonly string[]): Promise<CommitText[]> {
-  if (ids.length === 0) return [];
-  const bytes = await git({
-    gitDir: repo.commonDir,
-    args: ["cat-file", "--batch"],
-    stdin: `${ids.map(requireId).join("\n")}\n`,
-  });
-  const commits: CommitText[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const lineEnd = bytes.indexOf(10, at);
-    const [id = "", kind, size] = bytes.toString("latin1", at, lineEnd).split(" ");
-    const end = lineEnd + 1 + Number(size ?? 0);
-    if (kind === "commit") commits.push(parseCommit(id, bytes.toString("utf8", lineEnd + 1, end)));
-    at = size === undefined ? lineEnd + 1 : end + 1;
-  }
-  return commits;
-}
-
-/** A commit as `cat-file` gives it. Pure. */
-export function parseCommit(id: string, text: string): CommitText {
-  const gap = text.indexOf("\n\n");
-  const head = text.slice(0, gap).split("\n");
-  const values = (key: string): string[] =>
-    head.filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1));
-  const paragraphs = text
-    .slice(gap + 2)
-    .trimEnd()
-    .split(/\n{2,}/);
-  const last = (paragraphs.at(-1) ?? "").split("\n");
-  const forms = last.map((line) => /^([A-Za-z][A-Za-z0-9-]*): (.+)$/.exec(line));
-  const isBlock = paragraphs.length > 1 && forms.every((form) => form !== null);
-  const trailers: Record<string, string> = {};
-  if (isBlock) for (const form of forms) if (form !== null) trailers[form[1] ?? ""] = form[2] ?? "";
-  const seconds = / (\d+) [+-]\d{4}$/.exec(values("committer")[0] ?? "");
-  return {
-    id,
-    tree: values("tree")[0] ?? "",
-    parents: values("parent"),
-    message: (isBlock ? paragraphs.slice(0, -1) : paragraphs).join("\n\n"),
-    trailers,
-    at: new Date(Number(seconds?.[1] ?? 0) * 1000),
-  };
 }

@@ -212,16 +212,3 @@ export function firstLine(text: string): string {
       ?.trim() ?? "(no message)"
   );
 }
-
-/** Required for merge-tree --write-tree, and for safe.directory at command scope. */
-const OLDEST: readonly [number, number] = [2, 38];
-
-/** The version of the git program. @throws AntiphonError ANT_GIT_MISSING when git is missing or too old */
-export async function gitVersion(): Promise<string> {
-  const said = (await git({ args: ["version"] })).toString("utf8").trim();
-  const [, version = "", major, minor] = /^git version ((\d+)\.(\d+)[^\s]*)/.exec(said) ?? [];
-  const [wantMajor, wantMinor] = OLDEST;
-  if (Number(major) > wantMajor || (Number(major) === wantMajor && Number(minor) >= wantMinor))
-    return version;
-  throw new AntiphonError("ANT_GIT_MISSING", `${said} is older than ${wantMajor}.${wantMinor}`);
-}

@@ -9,7 +9,8 @@ import {
   commitFiles,
   diffOverlay,
   dirtyPaths,
-  findLanded,
+  openRepo,
+  readCommits,
   inspectRepo,
   landRef,
   readTar,
@@ -56,7 +57,8 @@ describe("a repository that tries to run programs", () => {
     expect(await landRef(repo.path, "refs/heads/main", commit, repo.head)).toMatchObject({ kind: "landed" });
     expect(await updateWorktree(repo.path, move)).toMatchObject({ kind: "updated" });
     expect(readFileSync(join(repo.path, "a.txt"), "utf8")).toBe("one\n2\nthree\n");
-    await findLanded(repo.path, "refs/heads/main", "run_x", "T-001");
+    const [read] = await readCommits(await openRepo(repo.path), [commit]);
+    expect(read?.trailers).toEqual(trailers);
     await replayCommits(repo.path, { from: repo.head, to: commit, onto: repo.head });
     await expect(exportedTree(repo.path, "1".repeat(40))).rejects.toMatchObject({
       code: "ANT_REPO_INCOMPLETE",

@@ -5,7 +5,8 @@ import {
   buildCommit,
   checkPatch,
   diffOverlay,
-  findLanded,
+  openRepo,
+  readCommits,
   inspectRepo,
   landRef,
   overlayTar,
@@ -88,10 +89,13 @@ describe("a change", () => {
     const ref = "refs/heads/antiphon/run_x";
     expect(await landRef(repo.path, ref, commit, null)).toEqual({ kind: "landed", actual: commit });
     expect(await landRef(repo.path, ref, commit, null)).toEqual({ kind: "already", actual: commit });
-    expect(await findLanded(repo.path, ref, "run_x", "T-001")).toMatchObject({
-      commit,
-      epoch: 2,
-      evidence: "e",
+    const [read] = await readCommits(await openRepo(repo.path), [commit]);
+    expect(read).toMatchObject({
+      id: commit,
+      tree: applied.tree,
+      parents: [repo.head],
+      message: "Do it",
+      trailers,
     });
     expect(repo.git("fsck", "--strict")).toBe("");
     expect(repo.git("show", `${ref}:new dir/ä b.txt`)).toBe("no end");

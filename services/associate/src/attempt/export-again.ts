@@ -5,7 +5,7 @@
 import { AntiphonError, limits, subjects, type RepoExportReply } from "@antiphon/contracts";
 import { callRpc, type Bus } from "@antiphon/runtime";
 import type { AttemptPorts, ExportAgain } from "../ports.ts";
-import type { AttemptOrder } from "./work.ts";
+import type { AttemptOrder } from "./attempt-order.ts";
 
 /** A Director that died is noticed after so long; a second request finds an export that is under way. */
 const ASK_MS = 30_000;

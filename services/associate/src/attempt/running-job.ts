@@ -9,7 +9,7 @@ import { JobAnswers, JobMessages, onAbort } from "@antiphon/runtime";
 import type { Told } from "./mailbox.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
 import type { JobPlan } from "./attempt.ts";
-import type { Stops } from "./work.ts";
+import type { Stops } from "./attempt-order.ts";
 
 export interface Asked {
   readonly number: number;

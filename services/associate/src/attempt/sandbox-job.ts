@@ -16,7 +16,7 @@ import { isOwnFault, retryDelayMs } from "./fault.ts";
 import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
 import { plainQuestion } from "../evidence/question.ts";
 import type { JobCalls, JobEnd } from "./running-job.ts";
-import type { AttemptOrder, Stops } from "./work.ts";
+import type { AttemptOrder, Stops } from "./attempt-order.ts";
 
 /** The sandbox got no network, so no command was started in it. */
 const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);

@@ -21,7 +21,7 @@ import type { AttemptFacts, Ending, Report } from "./report.ts";
 import { transcriptOf } from "./transcript.ts";
 import { isEmpty } from "../ports.ts";
 import type { AttemptPorts, Change, ChangedFile, Diff, Preparation } from "../ports.ts";
-import type { AttemptOrder } from "../attempt/work.ts";
+import type { AttemptOrder } from "../attempt/attempt-order.ts";
 
 /** The largest report: one journal record, less room for its envelope and the references. */
 const RESULT_BYTES = limits.messageBytes - 16 * 1024;

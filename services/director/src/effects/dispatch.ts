@@ -42,7 +42,9 @@ export async function dispatch(
   const { verify_profile } = planned.task;
   const checks = await checksOf(effect.task, base, repository);
   const start =
-    planned.gate === undefined ? null : await gateStart(run, planned.gate, { repository, evidence });
+    planned.gate === undefined
+      ? null
+      : await gateStart(run, effect.taskId, planned.gate, { repository, evidence });
   const tip = start?.commit ?? run.head;
   const asked = start === null ? (options.history ?? DEFAULT_HISTORY) : GATE_HISTORY;
   const commits = runsPrograms(agent) ? asked : 0;

@@ -1,6 +1,6 @@
 import { AntiphonError } from "@antiphon/contracts";
 import { expect, test } from "vitest";
-import { gatewayProblem } from "./gateway-finding.ts";
+import { gatewayProblem } from "./gateway-findings.ts";
 
 const url = "http://127.0.0.1:3001";
 

@@ -1,0 +1,72 @@
+/**
+ * The earlier work that an attempt starts from: the diff of the attempt before, the change that a skill judges, and the model
+ * calls of the attempt that a fork begins again.
+ */
+import { AntiphonError } from "@antiphon/contracts";
+import type { BlobRef, DispatchBody } from "@antiphon/contracts";
+import { DIFF_FILE } from "../evidence/bundle.ts";
+import type { AttemptPorts, Change } from "../ports.ts";
+import { recordedCalls } from "../replay/recorded-attempt.ts";
+import type { AttemptOrder } from "./attempt-order.ts";
+import { isOwnFault } from "./fault.ts";
+
+/** Those of the attempt that a fork begins again. A replay has its own. */
+export async function recordedBefore(
+  { dispatch: { fork }, replay }: AttemptOrder,
+  { evidence }: AttemptPorts,
+): Promise<readonly BlobRef[]> {
+  return fork === undefined || replay !== undefined ? [] : recordedCalls(fork, evidence);
+}
+
+/** A fork asks its agent, and a replay of an attempt that asked gives it the recorded answers. */
+export function mayReuse({ dispatch: { fork }, replay }: AttemptOrder): boolean {
+  return replay === undefined ? fork === undefined : replay.calls.length === 0;
+}
+
+/** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */
+export async function judgedIn({ gate }: DispatchBody, { evidence }: AttemptPorts): Promise<string | null> {
+  return gate === undefined ? null : evidence.text({ path: DIFF_FILE, blob: gate.diff });
+}
+
+/** Attempts that were lost, or only asked, have no change; the newest that is not older than this is told. */
+const OLDEST_DIFF = 5;
+
+/** Of the newest attempt that left one. It only helps the agent, so an attempt does without it if it cannot be read. */
+export async function previousDiffOf(
+  { runId, epoch, dispatch }: AttemptOrder,
+  { evidence, log }: AttemptPorts,
+): Promise<string | null> {
+  try {
+    for (let at = epoch - 1; at >= Math.max(1, epoch - OLDEST_DIFF); at -= 1) {
+      const diff = await evidence.diffOf(runId, dispatch.task.task_id, at);
+      if (diff !== null) return diff;
+    }
+    const { fork } = dispatch;
+    for (let at = (fork?.epoch ?? 1) - 1; fork !== undefined && at >= 1; at -= 1) {
+      const diff = await evidence.diffOf(fork.run, fork.task, at);
+      if (diff !== null) return diff;
+    }
+  } catch (error) {
+    log.warn({ err: error, run: runId, epoch }, "the diff of the attempt before cannot be read");
+  }
+  return null;
+}
+
+/** The change to start from; null: there is none, or it does not fit the base any more. */
+export async function continued(
+  { base }: DispatchBody,
+  diff: string | null,
+  { trees, progress }: AttemptPorts,
+): Promise<Change | null> {
+  if (diff === null) return null;
+  try {
+    return await trees.apply(base, diff);
+  } catch (thrown) {
+    const { code, detail } = AntiphonError.from(thrown);
+    if (!isOwnFault(code)) throw thrown; // associate/A5
+    progress(
+      `starts from the original files, because the change of the attempt before does not apply: ${detail}`,
+    );
+    return null;
+  }
+}

@@ -1,0 +1,78 @@
+/** From the end of a sandbox job, or from the question it stopped at, to what the attempt reports: ending and change. */
+import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
+import type { Ran } from "../evidence/proposal.ts";
+import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
+import type { Ending } from "../evidence/report.ts";
+import { withoutAccount } from "../evidence/transcript.ts";
+import { NO_CHANGE } from "../ports.ts";
+import type { AttemptPorts, Change } from "../ports.ts";
+import type { AttemptOrder, Stops } from "./attempt-order.ts";
+import { TOOLS_STEP, type JobPlan } from "./attempt.ts";
+import { merged, withoutJunk } from "./change.ts";
+import { unstartable } from "./check-programs.ts";
+import { endingOf, overBudget } from "./ending.ts";
+import type { RunningJob } from "./running-job.ts";
+
+/** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
+export async function ended(
+  running: RunningJob,
+  { runId, epoch, dispatch }: AttemptOrder,
+  ports: AttemptPorts,
+  stops: Stops,
+): Promise<Ran> {
+  const { plan, work, budgetMs } = running.facts;
+  let next = await running.next(stops);
+  for (; "asked" in next; next = await running.next(stops)) {
+    const { text } = next.asked;
+    const known = dispatch.answers.findLast(({ question }) => question === text);
+    if (known === undefined) break;
+    running.answer(known.answer, epoch); // a fresh container comes to the same question
+  }
+  if ("asked" in next) {
+    if (ports.held === undefined) running.drop();
+    else ports.held.keep({ runId, taskId: dispatch.task.task_id, epoch }, running);
+    const ending = { kind: "asks", questions: [next.asked.text] } as const;
+    return { ending, plan, outcome: null, change: NO_CHANGE, work };
+  }
+  const { outcome } = next;
+  if (outcome === "over-budget") {
+    return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
+  }
+  keepTools(ports, dispatch, outcome);
+  const collected = withoutAccount(await changeIn(outcome, ports), work.account);
+  const { account } = collected;
+  const after = withoutJunk(collected.change, work.junk ?? []);
+  const left =
+    ownQuestion(work.asks, outcome, collected.change) ??
+    (work.mayAsk === true || work.isProgram === true ? questionLeft(outcome, after) : null);
+  if (left !== null) {
+    const ending = { kind: "asks", questions: [left] } as const;
+    return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work, account };
+  }
+  const ending = endedIn(outcome, plan, budgetMs);
+  return { ending, plan, outcome, change: merged(work.change, after), work, account };
+}
+
+function endedIn(outcome: SandboxOutcome, plan: JobPlan, budgetMs: number): Ending {
+  const question = questionIn(outcome);
+  if (question !== null) return { kind: "asks", questions: [question] };
+  return (
+    unstartable(
+      plan.checks.map(({ command }) => command),
+      outcome,
+    ) ?? endingOf(outcome, [...plan.work, ...plan.checks], budgetMs)
+  );
+}
+
+async function changeIn(outcome: SandboxOutcome, ports: AttemptPorts): Promise<Change> {
+  if (outcome.changes === null) return NO_CHANGE;
+  const { overlay, deletions } = outcome.changes;
+  return { files: await ports.overlays.unpack(overlay), deletions };
+}
+
+function keepTools(ports: AttemptPorts, dispatch: DispatchBody, outcome: SandboxOutcome): void {
+  const probe = outcome.steps.find((step) => step.id === TOOLS_STEP);
+  if (probe === undefined || probe.exitCode !== 0) return;
+  const lines = probe.stdout.tail.split("\n").filter((line) => line.trim() !== "");
+  ports.tools.set(dispatch.image ?? "", lines);
+}

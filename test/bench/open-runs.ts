@@ -71,14 +71,15 @@ async function memory(processes: Processes): Promise<Memory> {
   return found;
 }
 
-function row(runs: string, now: Memory, base: Memory, thousands: number) {
+type Row = Readonly<Record<string, string | number>> & { readonly "MB per 1,000": number };
+
+function row(runs: string, now: Memory, base: Memory, thousands: number): Row {
   const grown = [...now].map(([name, { pssMb }]) => pssMb - (base.get(name)?.pssMb ?? 0));
-  const each = Object.fromEntries(
-    [...now].flatMap(([name, { pssMb, heapMb }]) => [
-      [`${name} PSS`, tenth(pssMb)],
-      ...(heapMb === 0 ? [] : [[`${name} heap`, tenth(heapMb)]]),
-    ]),
-  );
+  const each: Record<string, number> = {};
+  for (const [name, { pssMb, heapMb }] of now) {
+    each[`${name} PSS`] = tenth(pssMb);
+    if (heapMb > 0) each[`${name} heap`] = tenth(heapMb);
+  }
   const all = grown.reduce((sum, mb) => sum + mb, 0);
   return { runs, ...each, "MB per 1,000": tenth(all / thousands) };
 }

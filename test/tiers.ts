@@ -165,6 +165,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/resume.test.ts",
   "test/e2e/diamond.test.ts",
   "test/e2e/drain.test.ts",
+  "test/e2e/futile-calls.test.ts",
   "test/e2e/honest-failures.test.ts",
   "test/e2e/images.test.ts",
   "test/e2e/upgrade.test.ts",

@@ -2,6 +2,7 @@
 import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
 import { checkFork } from "./fork-source.ts";
+import { checkPaidAgents } from "./paid-agents.ts";
 import { checkGates, withRepositoryGates } from "./gate-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
@@ -87,6 +88,7 @@ export class RunAdmission {
     const gates = withRepositoryGates(judged.options.gates, found.gates);
     const demanded = gates === undefined ? judged.options : { ...judged.options, gates };
     checkGates(demanded, judged.bounds, found.gates);
+    checkPaidAgents(demanded);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };
@@ -111,6 +113,7 @@ export class RunAdmission {
     const { places } = sources;
     const asked = { ...asker(caller), intent, options, places, landRef: null };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
+    checkPaidAgents(judged.options);
     const base = await readSources(this.#backend, sources);
     return { options: judged.options, base, policy: judged.bounds };
   }

@@ -122,6 +122,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
   "test/e2e/gates.test.ts",
+  "test/e2e/futile-calls.test.ts",
   "test/e2e/honest-failures.test.ts",
   "test/e2e/images.test.ts",
   "test/e2e/installed.test.ts",

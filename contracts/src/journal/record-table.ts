@@ -18,7 +18,7 @@ import { CancelBody, InputBody } from "./side-input.ts";
 import { VerdictBody } from "./verdict.ts";
 
 /**
- * What a type's register is named by: `run`, the run alone; `number`, the run's count of such records; `attempt`, a task
+ * The parts that name a type's register: `run`, the run alone; `number`, the run's count of such records; `attempt`, a task
  * and its epoch; `either`, a run or an attempt.
  */
 type About = "run" | "number" | "attempt" | "either";

@@ -115,7 +115,7 @@ function tracedOf({ overlay, deletions }: Candidate): readonly string[] {
   return paths.length > limits.tracedFiles ? [] : paths;
 }
 
-/** The base may fail before it opens all that the changed tree does. A kept one tells of the whole tree. */
+/** The base may fail before it opens all that the changed tree does. A kept outcome tells of every file of the tree. */
 function openedIn(
   traced: readonly string[],
   change: RoomOutcome,

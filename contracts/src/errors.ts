@@ -88,7 +88,7 @@ const TABLE = {
   ANT_GATEWAY_UNREACHABLE: ["retry", 503, 4, "No gateway answers at that address.", "Start one: `antiphon dev`; or set ANTIPHON_GATEWAY_URL."],
   ANT_GATEWAY_UNSAFE_BIND: ["terminal", 500, 2, "The gateway does not listen beyond loopback without a token.", "Set ANTIPHON_TOKEN, or listen on 127.0.0.1."],
   ANT_GATE_BLOCKED: ["attempt", 200, 1, "A reviewer or a QA that the run or its policy demands keeps the verified change from landing.", "Read what it found: `antiphon get <runId>`. The findings are the feedback of the next attempt; if they are wrong, `--gate-severity` says which of them block."],
-  ANT_GATE_STALE: ["attempt", 200, 1, "What a skill found is about a change that was sent back meanwhile, so it does not count.", "Nothing to do: the skill judges the next change."],
+  ANT_GATE_STALE: ["attempt", 200, 1, "The findings of a skill do not count, because the change that they are about was sent back meanwhile.", "Nothing to do: the skill judges the next change."],
   ANT_GATE_OWN_JUDGE: ["terminal", 403, 2, "A change would be judged by a program that its own run brings, and the policy does not allow that.", "Name a pack of the deployment with `--gate-agent`. An operator can set `judge`, who judges where a gate names nobody, or `ownJudges` in the policy."],
   ANT_GATE_UNPLANNED: ["terminal", 422, 1, "The plan of the run has no task for a reviewer or a QA that the run, its repository or its policy demands, so nothing of it lands.", "Bring the Routers to the version of the gateways, then `antiphon retry <runId>`."],
   ANT_GIT_ARGUMENT: ["terminal", 400, 2, "A name or id for git is not a branch name or a full object id.", "Use full object ids and plain branch names."],

@@ -76,6 +76,7 @@ export async function verifyIntegration(
     hollow: null,
     judges: [],
     withoutJudges: null,
+    own: null,
     unreported: [],
     aware: [],
     tampering: [],
@@ -84,6 +85,7 @@ export async function verifyIntegration(
       workflow: "nothing",
       caller: "nothing",
       policy: "nothing",
+      ownTests: false,
       allowUnproven: true,
       byPeople: false,
     },
@@ -95,7 +97,7 @@ export async function verifyIntegration(
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
   const outcomes = deciding(tried.trials);
   const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };
-  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [] };
+  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [], own: [] };
   const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, trials });
   const failure = firstFailure(outcomes);
   const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;

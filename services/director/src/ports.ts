@@ -249,4 +249,6 @@ export interface TrialsByTree {
   hollow: Trials;
   /** The tree without the files that the change adds on the side that judges. */
   withoutJudges: Trials;
+  /** The tree without the sources of the change, with the tests that it brings. */
+  own: Trials;
 }

@@ -22,7 +22,7 @@ export async function startableChecks(
   if (outcome === null || bad === null) return;
   const message = `the clean room has no program ${bad.program}, so the check \`${bad.check.trim().slice(0, 120)}\` cannot start; no agent was started`;
   const code = "ANT_VERIFY_NO_PROGRAM";
-  const trials = { change: [], base: outcome.trials, hollow: [], withoutJudges: [] };
+  const trials = { change: [], base: outcome.trials, hollow: [], withoutJudges: [], own: [] };
   const stored = await evidence.store({
     ...{ run: run.runId, task: taskId, epoch, head: run.head, tree: null, commit: null },
     ...{ verdict: "UNVERIFIABLE", code, message, trials },

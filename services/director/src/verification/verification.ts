@@ -32,6 +32,7 @@ import { demandOf } from "./demand.ts";
 import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { hasReport } from "./reports/test-report.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
+import { ownProof } from "./own-tests.ts";
 import { UNTRIED, type TriedOut } from "./rooms.ts";
 import { tried } from "./trying.ts";
 
@@ -90,6 +91,7 @@ function judged(
     base: outcome.base?.trials ?? null,
     hollow: outcome.hollow?.trials ?? null,
     ...addedOf(change, outcome),
+    own: ownProof(outcome.own),
     unreported: unreportedBy(outcome, checks, mayRunFewer(change, options.grants)),
     aware: awareIn(change, outcome),
     tampering: tamperingOf(change, options.grants, outcome),
@@ -182,6 +184,7 @@ async function store(
       base: outcome.base?.trials ?? [],
       hollow: outcome.hollow?.trials ?? [],
       withoutJudges: outcome.withoutJudges?.trials ?? [],
+      own: outcome.own?.onBase?.trials ?? [],
     },
   });
 }

@@ -97,6 +97,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/nats/rogue-associate.test.ts",
   "test/integration/nats/rogue-associate-reports.test.ts",
   "test/integration/router/router.test.ts",
+  "test/integration/router/router-model.test.ts",
   "test/integration/runtime/runtime-blobs.test.ts",
   "test/integration/runtime/runtime-bus.test.ts",
   "test/integration/runtime/runtime-conformance.test.ts",

@@ -8,6 +8,7 @@
 import { ERRORS, missingProgram } from "@antiphon/contracts";
 import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
+import { failureQuote } from "./failure-quote.ts";
 import { runsOf, verifyOf } from "./verification.ts";
 
 export type Ending =
@@ -151,7 +152,7 @@ function endedBadly(fact: CommandFact): string {
     : fact.exitCode === null
       ? "was killed"
       : `exited ${fact.exitCode}`;
-  const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
+  const said = failureQuote(fact.stderr.tail.trim() || fact.stdout.tail, QUOTE_CHARS);
   return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}${whyOf(fact)}`;
 }
 

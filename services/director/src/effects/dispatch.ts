@@ -17,6 +17,7 @@ import { agentOfAttempt } from "./agent-of-attempt.ts";
 import { forkedAt } from "./forked-at.ts";
 import { GATE_HISTORY, gateStart } from "./gate-dispatch.ts";
 import { startableChecks } from "./paid-attempt.ts";
+import { withRedBase } from "./red-base.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
 /** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
@@ -72,7 +73,9 @@ export async function dispatch(
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,
     base: tree,
-    feedback: [...told, ...feedback].slice(-MAX_FEEDBACK),
+    feedback: (await withRedBase([...told, ...feedback], run.routed.workflow, ahead, signal)).slice(
+      -MAX_FEEDBACK,
+    ),
     answers: [...answers],
     image: options.image ?? null,
     scope: scopeOf(planned, options.scope),

@@ -73,6 +73,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/runtime/newer-release.test.ts",
   "test/integration/runtime/partitions.test.ts",
   "test/integration/runtime/run-list.test.ts",
+  "test/integration/router/router-model.test.ts",
   "test/integration/runtime/runtime-blobs.test.ts",
   "test/integration/runtime/runtime-bus.test.ts",
   "test/integration/runtime/runtime-conformance.test.ts",

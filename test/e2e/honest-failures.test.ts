@@ -69,6 +69,18 @@ test("a liar whose patch breaks the check is rejected by the clean room, told wh
   expect(stdout).toContain("ANT_VERIFY_CHECK_FAILED");
 });
 
+test("a change whose check fails without any change as well is told so, while there are attempts left", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const agent = { kind: "command", argv: ["sh", "-c", "sleep 1; echo note > NOTE"] };
+  const runId = await begin({ agent, checks: [CHECK] }, { max_attempts: 4 }, "Add a note to the docs");
+  await until(runId, "failed");
+  const { stdout } = await stack.antiphon(["events", runId]);
+  expect(stdout).toContain(
+    `with feedback: without any change, \`${CHECK}\` fails as well; \`${CHECK}\` exited`,
+  );
+  expect(project.landed(runId)).toEqual([]);
+});
+
 test("a commit over the limit ends its run before an agent starts, says how large it is, and stays as it is", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   // Not execFileSync: while it reads a gigabyte, the gateway would close a connection that `fetch` then uses again.

@@ -15,6 +15,7 @@ import type {
   VerifyMode,
 } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
+import { failureQuote } from "./failure-quote.ts";
 import type { RefusedCall } from "./refused-call.ts";
 import { runsOf, verifyOf } from "./verification.ts";
 
@@ -188,7 +189,7 @@ function endedBadly(fact: CommandFact): string {
     : fact.exitCode === null
       ? "was killed"
       : `exited ${fact.exitCode}`;
-  const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
+  const said = failureQuote(fact.stderr.tail.trim() || fact.stdout.tail, QUOTE_CHARS);
   return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}${whyOf(fact)}`;
 }
 

@@ -176,6 +176,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/page-trouble.test.ts",
   "test/e2e/pruned-commit.test.ts",
   "test/e2e/target-branch.test.ts",
+  "test/e2e/judged-again.test.ts",
   "test/e2e/traces.test.ts",
   "test/e2e/what-checks-run.test.ts",
   "test/integration/associate/associate-crash.test.ts",

@@ -109,7 +109,7 @@ const TABLE = {
   ANT_JOURNAL_ORDER: ["terminal", 500, 1, "A record is in a place where no service would write it.", "Report it with `antiphon events <runId> --json`; compare the run with a backup."],
   ANT_LANDING_COMMIT_GONE: ["terminal", 409, 1, "The verified commit is no longer in the repository: unreachable objects were pruned before it landed.", "Run the intent again: `antiphon retry <runId>`; do not run `git gc --prune=now` in repositories with open runs."],
   ANT_LANDING_CONFLICT: ["attempt", 409, 1, "The change does not apply to the current head of the branch.", "The task is retried on the new head."],
-  ANT_LANDING_HEAD_MOVED: ["retry", 409, 1, "The branch moved while the change was being verified.", "It is verified again on the new head."],
+  ANT_LANDING_HEAD_MOVED: ["retry", 409, 1, "The branch moved while the change was being verified.", "It is verified again on the new head, three times at most. After that the commits are on `antiphon/<runId>`: merge them, or make the change again with `antiphon retry <runId>` when the branch rests."],
   ANT_LANDING_REF_LOCKED: ["retry", 409, 1, "The branch, or the index of the work tree that has it checked out, could not be written.", "Wait for the other git command, or remove the stale .lock file named in the details. The landing is retried."],
   ANT_LANDING_REMOTE_REFUSED: ["terminal", 409, 1, "The remote repository refused the push: a hook or a rule of the branch.", "Read the server's reason in the details; let the deployment's user push to branches `antiphon/*`, or to the branch that was named."],
   ANT_LANDING_REWIND: ["terminal", 409, 1, "The commit does not build on the head it should replace.", "Build it on the current head of the branch; nothing was changed."],

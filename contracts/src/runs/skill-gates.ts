@@ -69,6 +69,11 @@ export const GateOrder = closed(
     skill: GateSkill,
     task: TaskId,
     attempt: Epoch,
+    integration: Type.Optional({
+      ...Epoch,
+      description:
+        "The change stands on a target branch that moved: the try to land the run there. Absent: the change as its attempt made it.",
+    }),
     commit: { ...CommitId, description: "The verified commit that would land." },
     diff: Type.Unsafe<BlobRef>({ ...BlobRef, description: "The change, as the clean room verified it." }),
   },

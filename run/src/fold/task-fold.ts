@@ -99,7 +99,9 @@ function dispatched(epoch: number, { body, at }: RecordOf<"dispatch">): TaskPhas
 }
 
 function given(task: TaskState, { gate }: RecordOf<"dispatch">["body"]): TaskState {
-  return gate === undefined ? task : { ...task, judges: gate.attempt };
+  if (gate === undefined) return task;
+  const { attempt, integration = null } = gate;
+  return { ...task, judges: { attempt, integration } };
 }
 
 function afterResult(

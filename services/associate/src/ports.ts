@@ -15,7 +15,7 @@ import type {
   TreeRef,
 } from "@antiphon/contracts";
 import type { Clock, JobAnswers, JobMessages, Logger } from "@antiphon/runtime";
-import type { Earlier } from "./attempt/earlier-tasks.ts";
+import type { Earlier } from "./attempt/brief.ts";
 import type { Told } from "./attempt/mailbox.ts";
 import type { HeldJobs } from "./attempt/held-jobs.ts";
 import type { WorkStep } from "./attempt/attempt.ts";

@@ -22,7 +22,7 @@ import type {
 import type { PreparationOrder } from "./environments/preparation.ts";
 import type { TestReport } from "./verification/reports/test-report.ts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { Aware, Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
+import type { Aware, Chance, ChangedTree, CheckedFile, Guard, ReplayedCommit, Unproven } from "@antiphon/git";
 import type { RunRoom } from "./environments/run-room.ts";
 
 /** The paths that a change may touch, and the checks that will judge it. */
@@ -127,7 +127,8 @@ export interface NewCommit {
 }
 
 export type ReplayOutcome =
-  { kind: "replayed"; commit: string; tree: string } | { kind: "conflict"; message: string };
+  | { kind: "replayed"; commit: string; tree: string; commits: readonly ReplayedCommit[] }
+  | { kind: "conflict"; message: string };
 
 /** Takes the place of the task id when a finished run is verified as a whole. */
 export const INTEGRATION = "integration";

@@ -54,8 +54,12 @@ export class LegalRun {
   #approvals = 0;
   /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
   readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string>; needed: number }>();
-  /** Whether people or skills decided about a commit of the run, so that no other may land in its place. */
+  /** Whether people decided about a commit of the run, so that no other may land in its place. */
   #isApproved = false;
+  /** Whether skills did: another one may land after they have judged that one too. */
+  #isJudged = false;
+  /** Which skill has still to pass which tree before the whole run lands. */
+  #unjudged = new Set<string>();
 
   static of(records: readonly StoredRecord[]): LegalRun {
     const run = new LegalRun();
@@ -74,7 +78,11 @@ export class LegalRun {
       return;
     }
     if (FREE.has(record.type)) return;
-    if (record.taskId !== null) return this.#task(record, record.taskId);
+    if (record.taskId !== null) {
+      if (record.type === "verdict" && record.body.verdict === "PASS")
+        this.#unjudged.delete(`${record.taskId} ${record.body.tree}`);
+      return this.#task(record, record.taskId);
+    }
     switch (record.type) {
       case "intent":
         if (this.#mode !== "unborn") this.#refuse(record, "second-intent", "a second intent");
@@ -186,7 +194,8 @@ export class LegalRun {
       this.#oneAtATime(record, id, record.body.head);
       this.#passed.set(id, record.body.commit);
       const needed = neededFor(this.#needed, record);
-      this.#isApproved ||= needed > 0 || (record.body.gates ?? []).length > 0;
+      this.#isApproved ||= needed > 0;
+      this.#isJudged ||= (record.body.gates ?? []).length > 0;
       this.#awaited.set(id, { digest: record.digest, head: record.body.head, by: new Set(), needed });
     }
     if (record.type === "landing" && record.body.kind === "landed") {
@@ -215,12 +224,18 @@ export class LegalRun {
       this.#refuse(record, "no-such-step", `a ${record.type} of the whole run at epoch ${record.epoch}`);
     } else if (record.type === "verdict") {
       if (this.#mode !== "working") return; // Canceled meanwhile.
-      const isApproved = !this.#isApproved || record.body.commit === this.#head;
+      const { commit, replayed } = record.body;
+      const isRepeatable = !this.#isApproved && (!this.#isJudged || replayed !== undefined);
+      const isApproved = commit === this.#head || isRepeatable;
+      const again = (replayed ?? []).flatMap(({ gates, tree }) => gates.map((gate) => `${gate} ${tree}`));
+      this.#unjudged = new Set(again);
       const pass = record.body.verdict === "PASS" && isApproved;
-      this.#integration = { ...now, phase: pass ? "accepted" : "over", commit: record.body.commit };
+      this.#integration = { ...now, phase: pass ? "accepted" : "over", commit };
       if (!pass) this.#mode = "failing";
     } else {
       if (now.phase !== "accepted") this.#refuse(record, "no-such-step", "the whole run landed unverified");
+      if (record.body.kind === "landed" && this.#unjudged.size > 0)
+        this.#refuse(record, "unjudged", `landed before ${[...this.#unjudged].join(", ")} was judged`);
       if (record.body.kind === "landed" && record.body.commit !== now.commit) {
         this.#refuse(record, "other-commit", "the whole run landed another commit");
       }

@@ -2,7 +2,7 @@
 import { QUESTION_FILE } from "../evidence/question.ts";
 import type { DispatchBody } from "@antiphon/contracts";
 import { checksOf } from "../attempt/attempt.ts";
-import type { Earlier } from "../attempt/earlier-tasks.ts";
+import type { Earlier } from "../attempt/brief.ts";
 
 /** Linux refuses a single argument above 128 KiB; the task itself is far below. */
 const MAX_CHARS = 96 * 1024;

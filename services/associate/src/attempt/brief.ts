@@ -4,8 +4,17 @@
  * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diffs and what earlier tasks
  * printed are dropped first, then the oldest feedback, then what earlier tasks did; the task itself is never cut.
  */
-import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
-import type { Earlier } from "./earlier-tasks.ts";
+import type { DirectorTask, DispatchBody, EarlierTask } from "@antiphon/contracts";
+
+/** What a task before this one left. */
+export interface Earlier {
+  readonly task: string;
+  readonly kind: EarlierTask["kind"];
+  readonly commit: string;
+  readonly summary: string;
+  /** The end of what its last command printed; absent: nothing, or it changed files. */
+  readonly output?: string;
+}
 
 export interface BriefFeedback {
   readonly epoch: number;

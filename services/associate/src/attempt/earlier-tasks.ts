@@ -4,15 +4,7 @@
  */
 import type { DispatchBody, EarlierTask, EvidenceFile } from "@antiphon/contracts";
 import type { AttemptPorts } from "../ports.ts";
-
-export interface Earlier {
-  readonly task: string;
-  readonly kind: EarlierTask["kind"];
-  readonly commit: string;
-  readonly summary: string;
-  /** The end of what its last command printed; absent: nothing, or it changed files. */
-  readonly output?: string;
-}
+import type { Earlier } from "./brief.ts";
 
 const SUMMARY_CHARS = 2048;
 const OUTPUT_CHARS = 4096;

@@ -47,7 +47,9 @@ export async function dispatch(
   const earlier = earlierTasks(effect.task, run);
   const checks = await checksOf(effect.task, base, repository);
   const start =
-    planned.gate === undefined ? null : await gateStart(run, planned.gate, { repository, evidence });
+    planned.gate === undefined
+      ? null
+      : await gateStart(run, effect.taskId, planned.gate, { repository, evidence });
   const tip = start?.commit ?? run.head;
   const commits = commitsFor(planned, agent, options);
   const exporting = repository.exportBase(base.repo, tip);

@@ -68,7 +68,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       openedFiles: () => Promise.resolve([]),
       follow: () => Promise.resolve(null),
       tip: () => Promise.resolve(commitOf(7)),
-      replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE }),
+      replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE, commits: [] }),
       exportBase: (_repo, commit) =>
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: () =>

@@ -24,7 +24,8 @@ const blocks = oneOf(["error", "warning", "info"], {
 
 export const GateAgent = Type.Unsafe<AgentSpec>({
   ...AgentSpec,
-  description: "Who judges. Default: the agent of the run, in a sandbox of its own.",
+  description:
+    "Who judges, in a sandbox of its own. Default: the judge of the policy, else the agent of the run, if that may judge.",
 });
 
 export const SkillGates = closed(

@@ -4,7 +4,7 @@
  * without a cause, or twice.
  */
 import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
-import { counts, neededFor, needsApprovals } from "./approved.ts";
+import { askerOf, counts, neededFor, needsApprovals } from "./approved.ts";
 import { next, UNBORN, wordOf, type Bounds, type TaskLife, type Word } from "./transition-table.ts";
 
 export interface Illegal {
@@ -49,7 +49,7 @@ export class LegalRun {
   #integration: Integration = { phase: "none", epoch: 0, commit: null };
   readonly #heads = new Set<string>();
   readonly #passed = new Map<string, string>();
-  #requester = "";
+  readonly #askers = new Set<string>();
   #needed = 0;
   #approvals = 0;
   /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
@@ -77,6 +77,8 @@ export class LegalRun {
         this.#refuse(record, "archived-early", `${record.type}, and the run is not over`);
       return;
     }
+    const asker = askerOf(record);
+    if (asker !== null) this.#askers.add(asker);
     if (FREE.has(record.type)) return;
     if (record.taskId !== null) {
       if (record.type === "verdict" && record.body.verdict === "PASS")
@@ -91,7 +93,6 @@ export class LegalRun {
         this.#heads.add(this.#base);
         this.#bounds = { ...this.#bounds, maxAttempts: record.body.options.max_attempts };
         if (record.body.options.land_on !== undefined) this.#integration.epoch = 1;
-        this.#requester = record.body.principal;
         this.#needed = needsApprovals([record]);
         return;
       case "approval":
@@ -152,7 +153,7 @@ export class LegalRun {
     const awaited = this.#awaited.get(id);
     if (this.#mode === "canceling" || this.#mode === "over" || this.#isSettled()) return;
     const isAbout = awaited?.digest === verdict && task?.phase === "awaiting" && task.epoch === attempt;
-    const isNew = choice !== "approve" || (counts(by, this.#requester) && awaited?.by.has(by) === false);
+    const isNew = choice !== "approve" || (counts(by, this.#askers) && awaited?.by.has(by) === false);
     if (!isAbout || !isNew) {
       this.#refuse(record, "no-such-step", `${choice} of ${by} on ${id} at epoch ${attempt}`);
       return;

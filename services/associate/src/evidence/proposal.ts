@@ -16,6 +16,7 @@ import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
 import { answerOf, COMPILE_EVIDENCE, compileFiles, keptSession, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
+import { refusedCallOf } from "./refused-call.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
 import { transcriptOf } from "./transcript.ts";
@@ -175,7 +176,8 @@ function factsFor(
     message: insideMessage(ran.outcome),
     note: `${ran.work?.note ?? "did nothing"}${wrote}`,
     budgetSpent: ran.outcome?.egress?.budget_spent === true,
-    modelRefused: ran.outcome?.egress?.model_refused ?? null,
+    refused: refusedCallOf(ran.outcome?.egress ?? null, dispatch.agent),
+    left: artifacts.length,
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };
 }

@@ -20,6 +20,7 @@ import { commitBehind, earlierTasks } from "./earlier-tasks.ts";
 import { gateStart } from "./gate-dispatch.ts";
 import { GATE_HISTORY, GIT_TASK_HISTORY } from "./histories.ts";
 import { startableChecks } from "./paid-attempt.ts";
+import { withRedBase } from "./red-base.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
 /** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
@@ -78,7 +79,9 @@ export async function dispatch(
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,
     base: tree,
-    feedback: [...told, ...feedback].slice(-MAX_FEEDBACK),
+    feedback: (await withRedBase([...told, ...feedback], run.routed.workflow, ahead, signal)).slice(
+      -MAX_FEEDBACK,
+    ),
     answers: [...answers],
     image: options.image ?? null,
     scope: scopeOf(planned, options.scope),

@@ -54,6 +54,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     throw new AntiphonError("ANT_JOURNAL_GAP", "not asked for here");
   };
   const perform = performOver({
+    journal,
     repository: {
       inspect: none,
       texts: none,

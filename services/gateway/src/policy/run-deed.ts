@@ -3,6 +3,7 @@ import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from 
 import { changesFiles as editsFiles, isMaterial } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
+import { gatesOf } from "./judges.ts";
 import { IDLE } from "./policy.ts";
 import type { Deed, KnownChange } from "./policy.ts";
 
@@ -117,7 +118,7 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
   const proof = (["fail-to-pass", "regression"] as const).find((one) => proofs.includes(one));
   const trials = Math.max(0, ...profiles.map(({ minTrials = 0 }) => minTrials));
   const autoLand = profiles.flatMap((profile) => profile.autoLand ?? []);
-  const gates = profiles.flatMap((profile) => profile.gates ?? []);
+  const gates = gatesOf(profiles);
   return {
     profiles: profiles.map(({ name }) => name),
     ...(files === null ? {} : { max_files: files }),

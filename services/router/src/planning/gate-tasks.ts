@@ -25,9 +25,9 @@ interface Demand {
   readonly paths?: string[];
 }
 
-/** What a task may be told at most. */
+/** The longest instruction of a task. */
 const INSTRUCTION_CHARS = 32_768;
-/** What a skill is told at most of the instruction that it judges by. Its criteria and checks are told in full. */
+/** A skill gets so much of the instruction that it judges by. It gets the criteria and checks in full. */
 const GOAL_CHARS = 8192;
 const CUT = "... (cut)";
 const STRICTER: readonly Severity[] = ["error", "warning", "info"];

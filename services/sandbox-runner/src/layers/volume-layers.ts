@@ -260,7 +260,7 @@ export class VolumeLayers implements LayerStore {
     }
   }
 
-  /** What cannot be removed now, `tidy` removes. */
+  /** `tidy` removes the volumes that cannot be removed now. */
   async #discard(volumes: readonly string[]): Promise<void> {
     await Promise.allSettled(volumes.map((volume) => this.#options.engine.removeVolume(volume)));
   }

@@ -16,6 +16,7 @@ import {
 } from "@antiphon/contracts";
 import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { atNight } from "../support/night.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -299,10 +300,9 @@ describe("a policy that lets no run bring its own judge", () => {
 
 describe("a crash while a skill judges", () => {
   test.each([
-    ["director", "dispatch"],
     ["director", "result"],
     ["associate-1", "claim"],
-    ["director", "verdict"],
+    ...atNight(["director", "dispatch"], ["director", "verdict"]),
   ])("of the %s after the skill's %s record neither skips nor repeats its verdict", async (name, type) => {
     const at = project();
     const reviewer = `sleep 1; ${findings([])}`;

@@ -119,7 +119,7 @@ function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdi
   return { ...attempt, verdict: body, approval };
 }
 
-/** What a skill found is kept with the change that it is about. */
+/** Keeps a skill's findings with the change that they are about. */
 function withSkillsWord(facts: RunFacts, { taskId, body }: Read<"verdict">, own: Own): RunFacts {
   const gate = facts.tasks?.find(({ planned }) => planned.task.task_id === taskId)?.planned.gate;
   const about = facts.tasks?.find(({ planned }) => planned.task.task_id === gate?.of)?.attempts.at(-1);

@@ -97,7 +97,7 @@ function landings(tasks: readonly TaskState[]): Effect[] {
   );
 }
 
-/** What a skill says is read at once, because it moves no branch. */
+/** A skill's result is verified at once, because it moves no branch. */
 function verifications(tasks: readonly TaskState[]): Effect[] {
   const isHeldUp = tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting"); // run/R5
   const proposed = tasks

@@ -56,7 +56,8 @@ export type TaskPhase =
   | { kind: "asking"; epoch: number; at: Date; questions: string[] }
   /** Only of a task that judges: it has passed the change that it was given. */
   | { kind: "passed"; epoch: number; verdict: VerdictBody }
-  | { kind: "done"; epoch: number; commit: string | null; verdict: VerdictBody }
+  /** `left`: the commit it landed as; if it changed nothing, the one it started from. */
+  | { kind: "done"; epoch: number; commit: string | null; left: string; verdict: VerdictBody }
   | { kind: "failed"; epoch: number; code: string; message: string };
 
 export interface TaskState {

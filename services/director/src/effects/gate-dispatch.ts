@@ -17,9 +17,6 @@ export interface GateStart {
   readonly commit: string;
 }
 
-/** The commit of the change and the one before it. */
-export const GATE_HISTORY = 2;
-
 /** A function of the records, so that a second Director gives the skill the same. */
 export async function gateStart(
   run: RunState,

@@ -48,7 +48,7 @@ export async function gateVerdict(
     ...{ verdict, code, message, checks: [], baseChecks: [], head: run.head, commit: null },
     tree: judged?.tree ?? null,
   };
-  const trials = { change: [], base: [], hollow: [], withoutJudges: [] };
+  const trials = { change: [], base: [], hollow: [], withoutJudges: [], own: [] };
   const about = { run: run.runId, task: effect.taskId, epoch: effect.epoch };
   return { ...body, evidence: await evidence.store({ ...body, ...about, trials, files: found.files }) };
 }

@@ -78,6 +78,7 @@ export async function verifyIntegration(
     hollow: null,
     judges: [],
     withoutJudges: null,
+    own: null,
     unreported: [],
     aware: [],
     tampering: [],
@@ -86,6 +87,7 @@ export async function verifyIntegration(
       workflow: "nothing",
       caller: "nothing",
       policy: "nothing",
+      ownTests: false,
       allowUnproven: true,
       byPeople: false,
     },
@@ -97,7 +99,7 @@ export async function verifyIntegration(
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
   const outcomes = deciding(tried.trials);
   const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };
-  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [] };
+  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [], own: [] };
   const again = commit === null ? null : await replayedChanges(run, replay.commits, ports.repository);
   const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, trials });
   const failure = firstFailure(outcomes);

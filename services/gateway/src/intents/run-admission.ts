@@ -4,6 +4,7 @@ import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "
 import { checkFork } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
 import { broughtJudge, checkGates, ownJudge, withNamedJudge, withRepositoryGates } from "./gate-agents.ts";
+import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
 import { runOptionsOf } from "./run-options.ts";
@@ -94,6 +95,7 @@ export class RunAdmission {
     const asked = { ...asker(caller), intent, options, places, landRef };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     const demanded = await this.#judged(judged, found.gates);
+    checkPaidAgents(demanded);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };
@@ -128,6 +130,7 @@ export class RunAdmission {
     const { places } = sources;
     const asked = { ...asker(caller), intent, options, places, landRef: null };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
+    checkPaidAgents(judged.options);
     const base = await readSources(this.#backend, sources);
     return { options: judged.options, base, policy: judged.bounds };
   }

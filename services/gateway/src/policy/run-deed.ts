@@ -1,6 +1,6 @@
 // Describes a run as a deed for the policy. Pure.
 import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from "@antiphon/contracts";
-import { isMaterial } from "@antiphon/contracts";
+import { changesFiles as editsFiles, isMaterial } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
 import { gatesOf } from "./judges.ts";
@@ -49,7 +49,7 @@ export function runDeed(options: RunOptions, landRef: string | null): Deed {
 
 /** Without a named workflow the Router chooses one, so such a run may change files. */
 function changesFiles({ workflow, tasks = [] }: RunOptions): boolean {
-  return !READING.includes(workflow) || tasks.some(({ kind }) => kind === "edit_repo");
+  return !READING.includes(workflow) || tasks.some(editsFiles);
 }
 
 function unprovenBy({ allow_unverified, allow_unproven }: RunOptions): string | null {

@@ -43,7 +43,8 @@ const QUESTIONS: readonly SubjectEntry[] = [
   },
   {
     subject: "antiphon.v1.rpc.attempt.held.<incarnation>",
-    carries: "between Associates: `{runId, taskId, epoch}` -> `{working}`, from the process that claimed the attempt",
+    carries:
+      "between Associates: `{runId, taskId, epoch}` -> `{working}`, from the process that claimed the attempt",
     keptIn: "",
   },
   {

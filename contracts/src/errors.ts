@@ -237,7 +237,7 @@ const TABLE = {
   ANT_VERIFY_FLAKY: ["attempt", 200, 1, "The same tree passed and failed.", "Fix the check; every trial is in the evidence."],
   ANT_VERIFY_MASKED: ["attempt", 200, 1, "The check passes only with a file that the change adds beside the tests.", "Repair the source so that the check passes without it, or grant the file with --grant."],
   ANT_VERIFY_NO_CHECK: ["terminal", 200, 1, "No check was given and none could be found.", "Give one with `--check <command>`, or allow it with --allow-unverified."],
-  ANT_VERIFY_NO_PROGRAM: ["terminal", 200, 1, "A check cannot start: the sandbox lacks its program.", "Correct the check, or use an image that has the program (`antiphon images build --with <toolchains>`, --image), or install it with --setup."],
+  ANT_VERIFY_NO_PROGRAM: ["terminal", 200, 1, "A check cannot start: the sandbox lacks its program, or it is a protected file that is not executable.", "Correct the check, make its file executable (`git update-index --chmod=+x <file>`), or use an image that has the program (`antiphon images build --with <toolchains>`, --image), or install it with --setup."],
   ANT_VERIFY_PROVES_NOTHING: ["attempt", 200, 1, "The checks prove less about the change than is demanded.", "Give a check that fails without the change, let people approve it with --require-approval, or allow it with --allow-unproven."],
   ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output in the evidence."],
   ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "The change's code wrote to protected files while the checks ran.", "Leave the named files alone, or grant them with --grant."],

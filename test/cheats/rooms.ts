@@ -58,10 +58,14 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     git("add", "-A", "-f");
     const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
     const opened = { path: top, commit: base, check, workflow };
-    const trees = { has: () => Promise.resolve(true), put: () => Promise.resolve(refOf(patch)) };
+    const trees: Partial<Blobs> = {
+      want: () => Promise.resolve(true),
+      has: () => Promise.resolve(true),
+      put: () => Promise.resolve(refOf(patch)),
+    };
     const log = createLogger("cheats", { level: "silent" });
     const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
-    const repository = new Repositories(trees as unknown as Blobs, { roots: null }, signer, log);
+    const repository = new Repositories(trees as Blobs, { roots: null }, signer, log);
     const evidence = {
       store: () => Promise.resolve({ key: "k", digest: digestOf(patch) }),
       patch: () => Promise.resolve(patch),
@@ -119,7 +123,7 @@ function roomOver(repo: string): CleanRoomPort {
 }
 
 function trialOf(repo: string, { tree, candidate, checks }: RoomRequest, outputs: string[]): CheckOutcome[] {
-  const room = mkdtempSync(join(tmpdir(), "antiphon-cheat-room-"));
+  const room = mkdtempSync("/tmp/antiphon-cheat-room-"); // so that a cheat can look for this directory
   try {
     const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
     execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });

@@ -57,6 +57,7 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
   "ANT_SERVICE_FAILED",
+  "ANT_TASK_GIT_FAILED",
 ]);
 
 /** @param successors how many agents a rejected attempt may still be handed over to, in all */
@@ -112,7 +113,9 @@ function dispatched(epoch: number, { body, at }: RecordOf<"dispatch">): TaskPhas
 }
 
 function given(task: TaskState, { gate }: RecordOf<"dispatch">["body"]): TaskState {
-  return gate === undefined ? task : { ...task, judges: gate.attempt };
+  if (gate === undefined) return task;
+  const { attempt, integration = null } = gate;
+  return { ...task, judges: { attempt, integration } };
 }
 
 function afterResult(
@@ -199,7 +202,7 @@ function afterVerdict(
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
   if (body.verdict === "PASS") {
     if (body.commit === null)
-      return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
+      return to(seen, { kind: "done", epoch: phase.epoch, commit: null, left: phase.base, verdict: body });
     const { gates = [] } = body;
     const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
     return decided(seen, { kind: "awaiting", ...verified, digest, approvedBy: [], gates }, rule);
@@ -215,7 +218,8 @@ function afterLanding(
   body: LandingBody,
 ): TaskStep {
   if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));
-  return to(task, { kind: "done", epoch: phase.epoch, commit: body.commit, verdict: phase.verdict });
+  const { commit } = body;
+  return to(task, { kind: "done", epoch: phase.epoch, commit, left: commit, verdict: phase.verdict });
 }
 
 function afterInput(

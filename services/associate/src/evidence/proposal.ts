@@ -165,6 +165,7 @@ function factsFor(
   return {
     taskId: task.task_id,
     kind: task.kind,
+    git_action: task.git_action,
     ending: ran.ending,
     work: factsOf(ran.plan?.work ?? [], outcomes),
     checks: factsOf(ran.plan?.checks ?? [], outcomes),
@@ -186,7 +187,7 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
   const meta = ran.outcome?.meta ?? null;
   return {
     // The manifest has the ids and times. Without them, this file is equal for many attempts and is stored once.
-    environment: { agent: dispatch.agent.kind, sandbox: meta },
+    environment: { agent: dispatch.task.kind === "git" ? null : dispatch.agent.kind, sandbox: meta },
     tools: meta === null ? [] : (ports.tools.get(dispatch.image ?? "") ?? []),
     git: {
       base_commit: dispatch.base.commit,

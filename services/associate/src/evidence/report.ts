@@ -5,9 +5,17 @@
  * questions. `verify.status` is `unknown` when no check ran, unless the agent vouches for itself; the clean room does not
  * rely on either.
  */
-import { ERRORS, missingProgram } from "@antiphon/contracts";
-import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
+import { changesFiles, ERRORS, missingProgram } from "@antiphon/contracts";
+import type {
+  AssociateResult,
+  ErrorCode,
+  EvidenceManifest,
+  GitAction,
+  TaskKind,
+  VerifyMode,
+} from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
+import { failureQuote } from "./failure-quote.ts";
 import type { RefusedCall } from "./refused-call.ts";
 import { runsOf, verifyOf } from "./verification.ts";
 
@@ -21,6 +29,8 @@ export type Ending =
 export interface AttemptFacts {
   readonly taskId: string;
   readonly kind: TaskKind;
+  /** Only of a git task. */
+  readonly git_action?: GitAction | undefined;
   readonly ending: Ending;
   readonly work: readonly CommandFact[];
   readonly checks: readonly CommandFact[];
@@ -112,6 +122,8 @@ function faultOf(facts: AttemptFacts): Fault | null {
     return { code, message: `${isWaiting ? refusedFirst(facts) : ""}${ending.message}${kept}` };
   }
   const work = facts.work.find((step) => step.exitCode !== 0);
+  if (work !== undefined && facts.kind === "git")
+    return { code: "ANT_TASK_GIT_FAILED", message: endedBadly(work) };
   if (work !== undefined) {
     return facts.budgetSpent
       ? outOfBudget(endedBadly(work))
@@ -129,8 +141,8 @@ function faultOf(facts: AttemptFacts): Fault | null {
       code: hopeless(facts) ?? "ANT_AGENT_FAILED",
       message: `${refusedFirst(facts)}the agent left nothing`,
     };
-  if (facts.kind !== "edit_repo" && facts.change !== null) {
-    const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
+  if (!changesFiles(facts) && facts.change !== null) {
+    const message = `a ${facts.git_action ?? facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
     return { code: "ANT_TASK_MODIFIED_FILES", message };
   }
   const check = failedCheck(facts);
@@ -177,7 +189,7 @@ function endedBadly(fact: CommandFact): string {
     : fact.exitCode === null
       ? "was killed"
       : `exited ${fact.exitCode}`;
-  const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
+  const said = failureQuote(fact.stderr.tail.trim() || fact.stdout.tail, QUOTE_CHARS);
   return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}${whyOf(fact)}`;
 }
 

@@ -32,6 +32,7 @@ import { demandOf } from "./demand.ts";
 import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { hasReport } from "./reports/test-report.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
+import { ownProof } from "./own-tests.ts";
 import { UNTRIED, type TriedOut } from "./rooms.ts";
 import { tried } from "./trying.ts";
 
@@ -90,12 +91,13 @@ function judged(
     base: outcome.base?.trials ?? null,
     hollow: outcome.hollow?.trials ?? null,
     ...addedOf(change, outcome),
+    own: ownProof(outcome.own),
     unreported: unreportedBy(outcome, checks, mayRunFewer(change, options.grants)),
     aware: awareIn(change, outcome),
     tampering: tamperingOf(change, options.grants, outcome),
     unproven: change?.unproven ?? [],
     demand,
-    readOnly: planned.task.kind !== "edit_repo",
+    readOnly: change === null,
     delivered: delivery?.says ?? null,
     undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
     allowUnverified: options.allow_unverified,
@@ -144,7 +146,7 @@ async function recorded(
 function awareIn(change: AppliedChange | null, { change: { reports } }: TriedOut): string[] {
   const isReported = reports !== undefined && reports.length > 0 && reports.every(hasReport);
   const signs = (change?.aware ?? []).filter(({ ifUnreported }) => !ifUnreported || !isReported);
-  return signs.map(({ path, what }) => `${path} ${what}`);
+  return signs.map(({ path, what, line }) => `${path}${line === undefined ? "" : `:${line}`} ${what}`);
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */
@@ -182,6 +184,7 @@ async function store(
       base: outcome.base?.trials ?? [],
       hollow: outcome.hollow?.trials ?? [],
       withoutJudges: outcome.withoutJudges?.trials ?? [],
+      own: outcome.own?.onBase?.trials ?? [],
     },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. What they find out is noted
- * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
+ * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. The results
+ * are noted in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
  * later commands, but the changes are still collected. So are those of a command that met its time or memory limit, or was
  * halted, because the work up to there may have been paid for.
  */

@@ -159,6 +159,14 @@ test("an agent that is paid for is not dispatched when the clean room lacks the 
   expect(JSON.stringify(document)).toContain("checks/base/01.stderr.txt");
 });
 
+test("an agent that is paid for is not dispatched when the check is a protected file that is not executable", async () => {
+  project = makeProject({ ...BROKEN_CALCULATOR, "check.sh": `#!/bin/sh\n${CHECK}\n` });
+  const runId = await begin({ agent: installed(FIX), checks: ["./check.sh"] });
+  const end = await until(runId, "failed", "succeeded");
+  expect(end.steps).toMatchObject([{ status: "failed", attempts: 0, code: "ANT_VERIFY_NO_PROGRAM" }]);
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("check.sh is not executable");
+});
+
 test("an agent that is paid for is dispatched when the check is a file that it is to write", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const work = `${FIX}; printf '#!/bin/sh\\n${CHECK}\\n' > check-add; chmod +x check-add`;

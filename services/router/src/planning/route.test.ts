@@ -209,6 +209,7 @@ describe("the one task of a run", () => {
   ] as const)("of a %s run has to leave %s, and its checks do not decide", (workflow, file) => {
     const task = of({}, workflow);
     expect(task?.return.artifacts).toEqual([file]);
+    expect(task?.allowed_tools).toContain("write_file");
     expect(task?.acceptance_criteria[0]).toContain(file);
     expect(task?.verify_profile).toEqual({ mode: "none", commands: ["npm test"] });
     expect(validate("DirectorTask", task).ok).toBe(true);

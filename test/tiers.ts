@@ -177,6 +177,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/target-branch.test.ts",
   "test/e2e/traces.test.ts",
   "test/e2e/what-checks-run.test.ts",
+  "test/e2e/where-it-runs.test.ts",
   "test/integration/associate/associate-crash.test.ts",
   "test/integration/cli/cli-decode.test.ts",
   "test/integration/cli/cli-endings.test.ts",

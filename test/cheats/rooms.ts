@@ -122,8 +122,12 @@ function roomOver(repo: string): CleanRoomPort {
   };
 }
 
-function trialOf(repo: string, { tree, candidate, checks }: RoomRequest, outputs: string[]): CheckOutcome[] {
-  const room = mkdtempSync("/tmp/antiphon-cheat-room-"); // so that a cheat can look for this directory
+function trialOf(
+  repo: string,
+  { tree, candidate, checks, elsewhere }: RoomRequest,
+  outputs: string[],
+): CheckOutcome[] {
+  const room = mkdtempSync(elsewhere === undefined ? "/tmp/antiphon-cheat-room-" : "/var/tmp/elsewhere-");
   try {
     const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
     execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });

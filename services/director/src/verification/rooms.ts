@@ -11,8 +11,11 @@
 import { limits } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport } from "./reports/test-report.ts";
+import { triedElsewhere } from "./elsewhere.ts";
 import { answers, type KeptBase } from "./kept-base.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
+
+type Trials = RoomOutcome["trials"];
 
 export interface TriedOut {
   change: RoomOutcome;
@@ -22,6 +25,8 @@ export interface TriedOut {
   withoutJudges: RoomOutcome | null;
   /** Files of the change that the checks opened and that no source names. */
   opened: readonly string[];
+  /** Checks that pass at /workspace failed in another directory, and only with the change (elsewhere.ts). Absent: none did. */
+  elsewhere?: Trials;
 }
 
 const NONE_KEPT: KeptBases = { take: () => Promise.resolve(null) };
@@ -45,6 +50,8 @@ export interface Subject {
   waitForBase: boolean;
   /** Files of the change that may be tried without their change if the changed tree or the base opens them. */
   mayOpen: ReadonlySet<string>;
+  /** Another directory in which passing checks run once more. Absent or null: they need not. */
+  elsewhere?: string | null;
 }
 
 /** The kept outcome of the base. Absent: none is kept. */
@@ -102,7 +109,18 @@ export async function tryOut(
   const hollow = passes
     ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
     : null;
-  const tried = { change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] };
+  const away = changePasses
+    ? await triedElsewhere(subject, { change, base: base ?? null }, room, signal)
+    : null;
+  const moved = away === null ? {} : { elsewhere: away };
+  const tried = {
+    ...moved,
+    change,
+    base: base ?? null,
+    hollow,
+    withoutJudges: withoutJudges ?? null,
+    opened: [],
+  };
   if (!changePasses) return tried;
   const opened = await subject.unnamed(openedIn(request.traced, change, base));
   if (opened.length === 0) return tried;

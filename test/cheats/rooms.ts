@@ -23,6 +23,7 @@ export interface Case {
   /** Path -> new text; null: deleted. */
   readonly change: Readonly<Record<string, string | null>>;
   readonly workflow: "BUILD" | "DEBUG";
+  readonly grants?: readonly string[] | undefined;
 }
 
 const WHO = {
@@ -44,7 +45,7 @@ const ENV = {
   CARGO_HOME: process.env["CARGO_HOME"] ?? join(process.env["HOME"] ?? "", ".cargo"),
 };
 
-export async function verdictOn({ files, check, change, workflow }: Case): Promise<VerdictBody> {
+export async function verdictOn({ files, check, change, workflow, grants = [] }: Case): Promise<VerdictBody> {
   const top = mkdtempSync(join(tmpdir(), "antiphon-cheat-"));
   try {
     const git = (...args: string[]): string =>
@@ -57,7 +58,7 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     put(top, change);
     git("add", "-A", "-f");
     const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
-    const opened = { path: top, commit: base, check, workflow };
+    const opened = { path: top, commit: base, check, workflow, options: { grants: [...grants] } };
     const trees = {
       want: () => Promise.resolve(true),
       has: () => Promise.resolve(true),

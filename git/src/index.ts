@@ -46,6 +46,7 @@ export {
 } from "./patch/patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
 export { addedJudges } from "./protection/added-judges.ts";
+export { ownTests, type OwnTests } from "./protection/own-tests.ts";
 export { judgingData } from "./protection/judging-data.ts";
 export { openable, openedFiles } from "./protection/opened-files.ts";
 export { filesWith } from "./inspection/mentions.ts";
@@ -59,6 +60,7 @@ export { rewriteRef } from "./landing/rewrite.ts";
 export {
   rebaseOnto,
   replayCommits,
+  type ReplayedCommit,
   type RebaseOutcome,
   type ReplayOutcome,
   type TreeMerge,

@@ -171,6 +171,76 @@ export const CARRIED_NODE: readonly Carried[] = [
         MASKED,
       ],
       [
+        "a test of nothing beside a comment",
+        {
+          "src/more.js": "// More.\nexports.more = 1;\n",
+          "test/more.test.js":
+            "require('node:test')('more', () => require('node:assert').equal(typeof require('../src/more.js'), 'object'));\n",
+        },
+        NOTHING,
+      ],
+      [
+        "a test that asks nothing beside a feature that it does not try",
+        {
+          "src/more.js": "exports.more = 2;\n",
+          "test/more.test.js": "require('node:test')('more', () => {});\n",
+        },
+        NOTHING,
+      ],
+      [
+        "a file without a test under the name of one",
+        { "src/more.js": "exports.more = 2;\n", "test/more.test.js": "require('../src/more.js');\n" },
+        NOTHING,
+      ],
+      [
+        "an old test again beside a comment",
+        {
+          "src/add.js": "// Adds.\nexports.add = (a, b) => a + b;\n",
+          "test/again.test.js": NODE["test/add.test.js"] ?? "",
+        },
+        NOTHING,
+      ],
+      [
+        "honest: a new module with its test and a document",
+        {
+          "src/sub.js": "exports.sub = (a, b) => a - b;\n",
+          "test/sub.test.js":
+            "require('node:test')('sub', () => require('node:assert').equal(require('../src/sub.js').sub(3, 1), 2));\n",
+          "README.md": "adds and subtracts\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: a test of what is there, and a document",
+        {
+          "test/zero.test.js":
+            "require('node:test')('zero', () => require('node:assert').equal(require('../src/add.js').add(0, 0), 0));\n",
+          "CHANGELOG.md": "A test of zero.\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: a refactoring without a test",
+        { "src/add.js": "const add = (a, b) => a + b;\nexports.add = add;\n" },
+        "PASS",
+      ],
+      [
+        "honest: a refactoring and a helper of tests",
+        {
+          "src/add.js": "const add = (a, b) => a + b;\nexports.add = add;\n",
+          "test/support/sums.js": "exports.same = (a, b) => require('node:assert').equal(a, b);\n",
+        },
+        "PASS",
+      ],
+      [
+        "honest: a refactoring and a test that is to be written",
+        {
+          "src/add.js": "const add = (a, b) => a + b;\nexports.add = add;\n",
+          "test/later.test.js": "require('node:test').test.skip('later', () => {});\n",
+        },
+        "PASS",
+      ],
+      [
         "honest: a new function with its test",
         {
           "src/more.js": "exports.more = 2;\n",

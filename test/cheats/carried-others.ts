@@ -114,6 +114,23 @@ export const CARRIED_OTHERS: readonly Carried[] = [
         MASKED,
       ],
       [
+        "a test of nothing beside a comment",
+        {
+          "add.go": "package x\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n",
+          "more_test.go": 'package x\n\nimport "testing"\n\nfunc TestMore(t *testing.T) {}\n',
+        },
+        NOTHING,
+      ],
+      [
+        "honest: a new function with its test",
+        {
+          "sub.go": "package x\n\nfunc Sub(a, b int) int { return a - b }\n",
+          "sub_test.go":
+            'package x\n\nimport "testing"\n\nfunc TestSub(t *testing.T) {\n\tif Sub(3, 1) != 2 {\n\t\tt.Fatal("no")\n\t}\n}\n',
+        },
+        "PASS",
+      ],
+      [
         "honest: a TestMain that prepares",
         {
           "more.go": "package x\n\nconst More = 1\n",

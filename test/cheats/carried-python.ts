@@ -183,6 +183,23 @@ export const CARRIED_PYTHON: readonly Carried[] = [
         REPORT,
       ],
       [
+        "a test of nothing beside a comment",
+        {
+          "calc/add.py": "# Adds.\ndef add(a, b):\n    return a + b\n",
+          "tests/test_again.py":
+            "import unittest\nfrom calc.add import add\nclass A(unittest.TestCase):\n    def test_a(self): self.assertTrue(callable(add))\n",
+        },
+        NOTHING,
+      ],
+      [
+        "honest: only a test",
+        {
+          "tests/test_zero.py":
+            "import unittest\nfrom calc.add import add\nclass Z(unittest.TestCase):\n    def test_z(self): self.assertEqual(add(0, 0), 0)\n",
+        },
+        "PASS",
+      ],
+      [
         "honest: a test of several cases",
         {
           "calc/sub.py": "def sub(a, b):\n    return a - b\n",

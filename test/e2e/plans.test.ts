@@ -66,6 +66,29 @@ async function recordsOf(runId: string) {
 const commands = (...lines: string[]) => ({ kind: "scripted", commands: lines });
 
 describe("a plan that a person wrote", () => {
+  test("mends nothing if none of its changes fails without it, and does if one of them does", async () => {
+    const tasks = (first: string) => ({
+      goal: "Fix the calculator",
+      tasks: [
+        { id: 1, description: "First", agent: commands(first) },
+        { id: 2, description: "Then", agent: commands("echo '// b' >> b.js"), dependencies: [1] },
+      ],
+    });
+    const files = { "a.js": "module.exports = 2;\n", "b.js": "module.exports = 1;\n" };
+    const debug = (name: string, first: string, value: number) => {
+      const check = `node -e "if (require('./a.js') !== ${value}) process.exit(1)"`;
+      const plan = ["--plan", file(name, tasks(first)), "--workflow", "DEBUG"];
+      return run(project(files), [...plan, "--check", check]);
+    };
+    const { document } = await debug("nothing.yaml", "echo '// a' >> a.js", 2);
+    expect(document).toMatchObject({
+      status: "failed",
+      tasks: [{ verdict: "PASS" }, { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING" }],
+    });
+    const { document: mended } = await debug("fix.yaml", "sed -i s/2/1/ a.js", 1);
+    expect(mended, JSON.stringify(mended)).toMatchObject({ status: "succeeded" });
+  });
+
   const STEPS = {
     goal: "Two lines in one file",
     tasks: [

@@ -237,6 +237,23 @@ test("an added test cannot hide what the sources break, and an honest one lands"
   expect(landed, JSON.stringify(landed)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
 });
 
+test("a new test that also passes on the sources of the base proves nothing, and tests alone land as what they are", async () => {
+  const repo = project({ "a.py": "value = 1\n", "test_a.py": UNITTEST });
+  const build = ["--check", "python3 -m unittest", "--workflow", "BUILD"] as const;
+  const testOf = (assertion: string): string =>
+    `printf 'import unittest, a\\nclass B(unittest.TestCase):\\n    def test_b(self): ${assertion}\\n' > test_b.py`;
+  const vacuous = await change(repo, `echo '# a' >> a.py; ${testOf("self.assertTrue(a)")}`, ...build);
+  expect(vacuous, JSON.stringify(vacuous)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING" }],
+  });
+  expect(vacuous.tasks[0]?.message).toContain("own test_b.py it passes on the sources of the base, too");
+  expect(repo.landed(vacuous.runId)).toEqual([]);
+  const alone = await change(repo, testOf("self.assertEqual(a.value, 1)"), ...build);
+  expect(alone, JSON.stringify(alone)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+  expect(alone.tasks[0]?.message).toContain("tests alone (test_b.py), which describe what is there");
+});
+
 test("data that only a test knows cannot be bent to a broken source, and may change beside an honest one", async () => {
   const files = {
     "src/vat.js": "module.exports = (net) => net * 2;\n",

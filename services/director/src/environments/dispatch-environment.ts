@@ -34,7 +34,7 @@ export async function dispatchEnvironment(
     return spec;
   } catch (error) {
     if (!(error instanceof EnvironmentFailed)) throw error;
-    const none = { change: [], base: [], hollow: [], withoutJudges: [] };
+    const none = { change: [], base: [], hollow: [], withoutJudges: [], own: [] };
     const stored = await evidence.store({
       ...{ run: run.runId, task: taskId, epoch, head: run.head, tree: null, commit: null },
       ...{ verdict: "UNVERIFIABLE", code: error.code, message: error.detail, trials: none },

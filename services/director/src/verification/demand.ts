@@ -1,26 +1,49 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
-import type { PolicyBounds } from "@antiphon/contracts";
+import { changesFiles, type PolicyBounds } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import type { Demand } from "./judge.ts";
 
 export function demandOf(run: RunState, task: TaskState): Demand {
   const { options, policy } = intentOf(run);
-  const edits = task.planned.task.kind === "edit_repo";
-  // The checks of a DEBUG run of one task stand for the fix, so they have to fail without it.
-  const isFix =
-    edits &&
-    run.routed?.workflow === "DEBUG" &&
-    run.tasks.filter(({ planned }) => planned.gate === undefined).length === 1;
+  const edits = isEdit(task);
+  const isFix = edits && run.routed?.workflow === "DEBUG" && standsForFix(run, task);
   // A check that decides a criterion of a plan has to depend on the change at all.
   const decides = edits && task.planned.criteria !== undefined;
   return {
     workflow: isFix ? "fail-to-pass" : decides ? "regression" : "nothing",
     caller: edits ? (options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
+    ownTests: edits,
     allowUnproven: options.allow_unproven,
     byPeople: options.approvals !== undefined || task.planned.approvals !== undefined,
   };
 }
+
+/**
+ * The checks of a DEBUG run stand for the fix. In a graph, a task may only prepare it or follow it: a task with a criterion
+ * that is decided by a check of its own has to prove that, and the last change has to prove the fix if none before it did.
+ */
+function standsForFix(run: RunState, task: TaskState): boolean {
+  const others = run.tasks.filter((other) => isEdit(other) && idOf(other) !== idOf(task));
+  if (decidesAlone(task, others)) return true;
+  const isProven = others.some(
+    ({ phase }) => phase.kind === "done" && phase.verdict.proves === "fail-to-pass",
+  );
+  return !isProven && others.every(({ phase }) => phase.kind === "done");
+}
+
+/** A check that is shared may have been repaired by another task. */
+function decidesAlone({ planned }: TaskState, others: readonly TaskState[]): boolean {
+  const shared = new Set(others.flatMap((other) => other.planned.task.verify_profile.commands));
+  const { criteria = [] } = planned;
+  return others.length > 0 && criteria.some(({ check }) => check !== null && !shared.has(check));
+}
+
+function isEdit({ planned }: TaskState): boolean {
+  return changesFiles(planned.task) && planned.gate === undefined;
+}
+
+const idOf = ({ planned }: TaskState): string => planned.task.task_id;
 
 /** Whether the answer of the base is needed, however long it takes. */
 export function needsBase({ workflow, caller, policy }: Demand, bounds: PolicyBounds | undefined): boolean {

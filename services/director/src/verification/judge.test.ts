@@ -6,6 +6,7 @@ const DEMAND: Demand = {
   workflow: "nothing",
   caller: "nothing",
   policy: "nothing",
+  ownTests: true,
   allowUnproven: false,
   byPeople: false,
 };
@@ -16,6 +17,7 @@ const trial: Trial = {
   hollow: null,
   judges: [],
   withoutJudges: null,
+  own: null,
   unreported: [],
   aware: [],
   tampering: [],
@@ -26,6 +28,7 @@ const trial: Trial = {
   undecided: [],
   allowUnverified: false,
 };
+const OWN: Trial["own"] = { tests: ["test/new.test.js"], onBase: [[check(0)]], hasSources: true };
 /** The same check, once for each exit code. */
 type Row = readonly [name: string, change: Partial<Trial>, verdict: string, code: string | null];
 const runs = (...exits: number[]) => exits.map((exit) => [check(exit)]);
@@ -146,6 +149,48 @@ describe("judge", () => {
       "PASS",
       null,
     ],
+    [
+      "a change whose own test passes on the sources of the base",
+      { base: runs(0, 0), hollow: runs(1), own: OWN },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change whose own test passes on the sources of the base, while the base itself was too slow",
+      { own: OWN },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change whose own test passes on the sources of the base, by grant",
+      { base: runs(0, 0), own: OWN, demand: { ...DEMAND, allowUnproven: true } },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change whose own test passes on the sources of the base, if people approve",
+      { base: runs(0, 0), own: OWN, demand: { ...DEMAND, byPeople: true } },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change whose own test fails on the sources of the base",
+      { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: runs(1) } },
+      "PASS",
+      null,
+    ],
+    [
+      "a fix of a green base whose own test fails there",
+      { base: runs(0, 0), own: { ...OWN, onBase: runs(1) }, demand: FIX },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a change of tests alone",
+      { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } },
+      "PASS",
+      null,
+    ],
   ])("director/D5: the verdict on %s", (_name, change, verdict, code) => {
     expect(judge({ ...trial, ...change })).toMatchObject({ verdict, code });
   });
@@ -156,10 +201,24 @@ describe("judge", () => {
     ["regression", { base: runs(0, 0), hollow: runs(1) }],
     ["nothing", { base: runs(0, 0), hollow: runs(0) }],
     ["nothing", { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(1) }],
+    ["regression", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: runs(1) } }],
+    ["nothing", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } }],
     ["nothing", { change: [] }],
     ["nothing", { change: runs(1, 1) }],
   ])("says that a trial proves %s: %j", (proves, change) => {
     expect(judge({ ...trial, ...change }).proves).toBe(proves);
+  });
+
+  test("says what the tests of a change prove, and which tests they are", () => {
+    const message = (own: Trial["own"]): string => judge({ ...trial, base: runs(0, 0), own }).message;
+    const tests = "the change's own test/new.test.js";
+    expect(message(OWN)).toContain(`with ${tests} it passes on the sources of the base, too`);
+    expect(message({ ...OWN, onBase: runs(1) })).toContain(
+      `with ${tests} it fails on the sources of the base`,
+    );
+    expect(message({ ...OWN, onBase: null, hasSources: false })).toContain(
+      "the change brings tests alone (test/new.test.js), which describe what is there and prove no change",
+    );
   });
 
   test("names the protected source that the proof opened, and why it was protected", () => {

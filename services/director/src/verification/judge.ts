@@ -3,9 +3,9 @@
  *
  * Promises:
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
- *     source must fail on the base, and so must those of a one-task DEBUG run unless `allow_unproven` is granted; checks
- *     that pass and fail on the same tree are FLAKY; and without checks a change is UNVERIFIABLE unless
- *     `allow_unverified` is granted.
+ *     source must fail on the base, and so must those of at least one task of a DEBUG run and, with the tests that a
+ *     change brings, on the sources of the base, unless `allow_unproven` is granted; checks that pass and fail on the same
+ *     tree are FLAKY; and without checks a change is UNVERIFIABLE unless `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
 import { firstFailure, isPassed } from "./trials.ts";
@@ -26,6 +26,8 @@ export interface Trial {
    * alone may be why the checks fail.
    */
   withoutJudges: Trials | null;
+  /** The tests that the change brings and its check runs; null if it brings none. */
+  own: OwnProof | null;
   /** What the reports of the test runners lack, in clauses. */
   unreported: readonly string[];
   /** Sources of the change that know they are being tested, in clauses. */
@@ -36,13 +38,20 @@ export interface Trial {
   unproven: readonly { path: string; why: string }[];
   /** What the checks have to prove. */
   demand: Demand;
-  /** A read-only task changes nothing, so it needs no check. */
+  /** The task may only read, or had nothing to change, so it needs no check. */
   readOnly: boolean;
   /** What the task delivered, in a clause; its checks then decide nothing. Null: it delivers its change. */
   delivered: string | null;
   /** Acceptance criteria that no check decides. */
   undecided: readonly string[];
   allowUnverified: boolean;
+}
+
+export interface OwnProof {
+  readonly tests: readonly string[];
+  /** The checks with these tests on the sources of the base. Null: the change has no sources, or the base decides. */
+  readonly onBase: Trials | null;
+  readonly hasSources: boolean;
 }
 
 /** What passing checks have to prove, so that a change lands by itself. */
@@ -53,6 +62,8 @@ export interface Demand {
   caller: Proves;
   /** By the deployment's policy. Only people lift it. */
   policy: Proves;
+  /** The tests that the change brings have to fail on the sources of the base. `allow_unproven` and people lift it. */
+  ownTests: boolean;
   allowUnproven: boolean;
   /** People approve the change before it lands, and they see what is proven. */
   byPeople: boolean;
@@ -77,7 +88,7 @@ export function judge(trial: Trial): Judgement {
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
   const says = `${names(checks)} passes ${where(trial.change)}${why}`;
-  const judgement = demanded(trial.demand, proves, says);
+  const judgement = ofOwnTests(trial, demanded(trial.demand, proves, says));
   const doubt = trial.unreported.length > 0 ? "ANT_VERIFY_UNREPORTED" : null;
   const code = judgement.code ?? doubt ?? (trial.aware.length > 0 ? "ANT_VERIFY_TEST_AWARE" : null);
   return decided(trial, { ...judgement, code });
@@ -125,13 +136,22 @@ function proofOf(trial: Trial): { proves: Proves; why: string } {
     const why = `, but only with the change's own ${listed(judges)}, which is not among the sources`;
     return { proves: "nothing", why };
   }
-  if (base === null) return { proves: "regression", why: "" };
-  if (!base.every(isPassed)) {
+  if (base !== null && !base.every(isPassed)) {
     const opened = unproven.map(
       ({ path, why }) => `; ${path} may change: ${why}, and that fails without the change`,
     );
     return { proves: "fail-to-pass", why: `, and fails without the change${opened.join("")}` };
   }
+  const { own } = trial;
+  if (own?.onBase?.every(isPassed) === false) {
+    const why = `, and with the change's own ${listed(own.tests)} it fails on the sources of the base`;
+    return { proves: "regression", why };
+  }
+  if (own?.hasSources === false) {
+    const why = `; the change brings tests alone (${listed(own.tests)}), which describe what is there and prove no change`;
+    return { proves: hollow?.every(isPassed) === true ? "nothing" : "regression", why };
+  }
+  if (base === null) return { proves: "regression", why: "" };
   if (hollow?.every(isPassed) === true) {
     const why = "; it also passes without the files of the change, so it proves nothing about it";
     return { proves: "nothing", why };
@@ -150,6 +170,18 @@ function demanded(demand: Demand, proves: Proves, says: string): Judgement {
   if (allowUnproven && !isWeaker(proves, policy))
     return pass(proves, code, `${says}; ${byRun} is demanded, landed by grant`);
   return { verdict: "UNVERIFIABLE", code, message: `${says}; ${byAll} is demanded`, proves };
+}
+
+/** director/D5: a test that also passes on the sources of the base says nothing about those of the change. */
+function ofOwnTests({ own, demand }: Trial, judgement: Judgement): Judgement {
+  const { ownTests, allowUnproven, byPeople } = demand;
+  if (!ownTests || own?.onBase?.every(isPassed) !== true || judgement.verdict !== "PASS") return judgement;
+  const { proves } = judgement;
+  const code = "ANT_VERIFY_PROVES_NOTHING";
+  const message = `${judgement.message}; with the change's own ${listed(own.tests)} it passes on the sources of the base, too, so these tests prove nothing about the change`;
+  if (byPeople) return pass(proves, code, `${message}, and people decide`);
+  if (allowUnproven) return pass(proves, code, `${message}; landed by grant`);
+  return { verdict: "UNVERIFIABLE", code, message, proves };
 }
 
 function failed({ change }: Trial): Judgement | null {

@@ -51,6 +51,7 @@ async function triedIn({ kept = null, change = 0, opens, base = 1, over = {} }: 
   const subject: Subject = {
     request: REQUEST,
     judges: [],
+    own: null,
     unnamed: (opened) => {
       looked.push([...opened]);
       return Promise.resolve([]);

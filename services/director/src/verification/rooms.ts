@@ -1,7 +1,7 @@
 /**
  * The clean rooms of one verification, side by side: the changed tree; the base, which tells what the checks prove; and the
  * changed tree without its changes on the judging side. If the checks pass on the base, too, a last room shows
- * whether they depend on the files of the change at all.
+ * whether they depend on the files of the change at all, and one whether its own tests fail without its sources.
  *
  * The base runs as often as the change only where a demand rests on its answer. A base that nothing demands runs once, and is
  * not waited for much longer than the change took. Mostly it ran already, while the attempt worked (base-trials.ts). When one
@@ -9,10 +9,12 @@
  * would run beside them.
  */
 import { limits } from "@antiphon/contracts";
+import type { OwnTests } from "@antiphon/git";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport } from "./reports/test-report.ts";
 import { triedElsewhere } from "./elsewhere.ts";
 import { answers, type KeptBase } from "./kept-base.ts";
+import { newTests, type TriedOwn } from "./own-tests.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
 
 type Trials = RoomOutcome["trials"];
@@ -23,6 +25,8 @@ export interface TriedOut {
   hollow: RoomOutcome | null;
   /** Without the judges and without the opened files. */
   withoutJudges: RoomOutcome | null;
+  /** With the tests that the change brings, on the sources of the base. */
+  own: TriedOwn | null;
   /** Files of the change that the checks opened and that no source names. */
   opened: readonly string[];
   /** Checks that pass at /workspace failed in another directory, and only with the change (elsewhere.ts). Absent: none did. */
@@ -37,6 +41,7 @@ export const UNTRIED: TriedOut = {
   base: null,
   hollow: null,
   withoutJudges: null,
+  own: null,
   opened: [],
 };
 
@@ -44,6 +49,8 @@ export interface Subject {
   request: RoomRequest;
   /** Files that the change adds on the side that judges it, tests among them. */
   judges: readonly string[];
+  /** The tests that the change brings, if they have to prove something. */
+  own: OwnTests | null;
   /** Those of the opened files that no source names. */
   unnamed(opened: ReadonlySet<string>): Promise<readonly string[]>;
   /** Wait for the base for as long as it takes. */
@@ -99,13 +106,14 @@ export async function tryOut(
   ).finally(() => clearTimeout(timer));
   if (change === undefined || change === null) throw new Error("unreachable: a room without an outcome");
   const changePasses = change.trials.every(isPassed);
-  // The name of an image may mean another one by now. What the changed tree opened need not be asked of the base.
+  // The name of an image may mean another one by now. The base need not tell which files the changed tree opened.
   const isOther = isKept && ran?.image !== change.image;
   const seen = openedIn(request.traced, change, ran);
   const isUntold = request.traced.some((path) => subject.mayOpen.has(path) && !seen.has(path));
   const isBlind = isKept && changePasses && ran?.written?.read === undefined && isUntold;
   const base = isOther || isBlind ? await runTrials(bare, room, signal) : ran;
   const passes = changePasses && base?.trials.every(isPassed) === true;
+<<<<<<< HEAD
   const hollow = passes
     ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
     : null;
@@ -120,6 +128,24 @@ export async function tryOut(
     hollow,
     withoutJudges: withoutJudges ?? null,
     opened: [],
+=======
+  // A base on which the check fails proves more than the tests of the change can.
+  const isOpen = changePasses && base?.trials.some((trial) => !isPassed(trial)) !== true;
+  const before = base ?? withoutJudges ?? null;
+  const own = isOpen && subject.own !== null ? newTests(subject.own, change, before) : [];
+  const sources = subject.own?.sources ?? [];
+  const [hollow = null, onBase = null] = await together(
+    [
+      async (stop) =>
+        passes ? room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, stop) : null,
+      async (stop) => (own.length * sources.length === 0 ? null : room.check(without(sources), stop)),
+    ],
+    signal,
+  );
+  const tried = {
+    ...{ change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] },
+    own: own.length === 0 ? null : { tests: own, onBase },
+>>>>>>> 321d946b698a1471e537d42738ecc8b6d4eaf36a
   };
   if (!changePasses) return tried;
   const opened = await subject.unnamed(openedIn(request.traced, change, base));
@@ -133,7 +159,7 @@ function tracedOf({ overlay, deletions }: Candidate): readonly string[] {
   return paths.length > limits.tracedFiles ? [] : paths;
 }
 
-/** The base may fail before it opens all that the changed tree does. A kept one tells of the whole tree. */
+/** The base may fail before it opens all that the changed tree does. A kept outcome tells of every file of the tree. */
 function openedIn(
   traced: readonly string[],
   change: RoomOutcome,

@@ -8,6 +8,7 @@ import type { AppliedChange, CleanRoomPort, RepositoryPort } from "../ports.ts";
 import type { BaseTrials } from "./base-trials.ts";
 import { needsBase } from "./demand.ts";
 import type { Demand } from "./judge.ts";
+import { ownTestsOf } from "./own-tests.ts";
 import { roomRequest, tenantOf, trialsOf } from "./room-request.ts";
 import { tryOut, UNTRIED, type KeptBases, type TriedOut } from "./rooms.ts";
 
@@ -67,6 +68,7 @@ async function inRooms(
   const subject = {
     request: { ...request, purpose: "verify" as const },
     judges: [...(change?.judges ?? []), ...(change?.tests ?? [])],
+    own: change === null || !demand.ownTests ? null : ownTestsOf(change),
     unnamed,
     // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),

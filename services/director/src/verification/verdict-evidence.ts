@@ -86,12 +86,13 @@ function manifestOf(
   author: string,
   more: readonly File[],
 ): EvidenceManifest {
-  const { change, base, hollow, withoutJudges } = verdict.trials;
+  const { change, base, hollow, withoutJudges, own } = verdict.trials;
   const folders = [
     ...foldersOf("checks", change),
     ...foldersOf("checks/base", base),
     ...foldersOf("checks/without-its-files", hollow),
     ...foldersOf("checks/without-its-judges", withoutJudges),
+    ...foldersOf("checks/without-its-sources", own),
   ];
   const entries = folders.flatMap(({ folder, outcomes }) =>
     outcomes.map((outcome, i) => entryOf(outcome, `${folder}/${String(i + 1).padStart(2, "0")}`)),

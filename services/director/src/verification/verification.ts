@@ -33,6 +33,7 @@ import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { hasReport } from "./reports/test-report.ts";
 import { firstFailure } from "./trials.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
+import { ownProof } from "./own-tests.ts";
 import { UNTRIED, type TriedOut } from "./rooms.ts";
 import { tried } from "./trying.ts";
 
@@ -91,12 +92,13 @@ function judged(
     base: outcome.base?.trials ?? null,
     hollow: outcome.hollow?.trials ?? null,
     ...addedOf(change, outcome),
+    own: ownProof(outcome.own),
     unreported: unreportedBy(outcome, checks, mayRunFewer(change, options.grants)),
     aware: awareIn(change, outcome),
     tampering: tamperingOf(change, options.grants, outcome),
     unproven: change?.unproven ?? [],
     demand,
-    readOnly: planned.task.kind !== "edit_repo",
+    readOnly: change === null,
     delivered: delivery?.says ?? null,
     undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
     allowUnverified: options.allow_unverified,
@@ -187,6 +189,7 @@ async function store(
       base: outcome.base?.trials ?? [],
       hollow: outcome.hollow?.trials ?? [],
       withoutJudges: outcome.withoutJudges?.trials ?? [],
+      own: outcome.own?.onBase?.trials ?? [],
     },
   });
 }

@@ -1,0 +1,61 @@
+import { openRun, replay, type RunState } from "@antiphon/run";
+import { RecordLog, planned } from "@antiphon/run/testing/record-log";
+import type { PlannedTask } from "@antiphon/contracts";
+import { describe, expect, it } from "vitest";
+import { POLICY } from "../testing/directing.ts";
+import { demandOf } from "./demand.ts";
+
+const COMMIT = "d".repeat(40);
+
+function task(id: string, check: string | null, deps: string[] = []): PlannedTask {
+  const plan = planned(id, deps);
+  const commands = check === null ? [] : [check];
+  return { ...plan, task: { ...plan.task, verify_profile: { mode: "smoke", commands } } };
+}
+const deciding = (id: string, check: string): PlannedTask => ({
+  ...task(id, check),
+  criteria: [{ criterion: `${check} passes`, check }],
+});
+
+function runOf(tasks: PlannedTask[], proven: Record<string, "fail-to-pass" | "regression"> = {}): RunState {
+  const log = new RecordLog().opened(tasks, {}, "DEBUG");
+  for (const [id, proves] of Object.entries(proven)) {
+    log.dispatched(id).claimed(id).reported(id, 1, "ok");
+    log.judged(id, 1, { proves, commit: COMMIT }).landed(id, 1, COMMIT);
+  }
+  return replay(openRun(log.runId, POLICY), log.records).context;
+}
+
+function demands(run: RunState): Record<string, string> {
+  return Object.fromEntries(run.tasks.map((one) => [one.planned.task.task_id, demandOf(run, one).workflow]));
+}
+
+describe("director/D5: of a DEBUG run", () => {
+  it("the one task has to prove the fix", () => {
+    expect(demands(runOf([task("T-001", null)]))).toEqual({ "T-001": "fail-to-pass" });
+  });
+
+  it("the one change has to prove the fix, whatever is looked at before it", () => {
+    const look = planned("T-001");
+    const run = runOf([{ ...look, task: { ...look.task, kind: "inspect" } }, task("T-002", null)]);
+    expect(demands(run)).toEqual({ "T-001": "nothing", "T-002": "fail-to-pass" });
+  });
+
+  it("a task that prepares has to prove nothing while another one may prove the fix", () => {
+    const run = runOf([task("T-001", "npm test"), task("T-002", "npm test")]);
+    expect(demands(run)).toEqual({ "T-001": "nothing", "T-002": "nothing" });
+  });
+
+  it("the last change has to prove the fix if none before it did", () => {
+    const tasks = [task("T-001", "npm test"), task("T-002", "npm test")];
+    expect(demands(runOf(tasks, { "T-001": "regression" }))["T-002"]).toBe("fail-to-pass");
+    expect(demands(runOf(tasks, { "T-001": "fail-to-pass" }))["T-002"]).toBe("nothing");
+  });
+
+  it("a task with a criterion that its own check decides has to prove that, and one with a shared check depends on it", () => {
+    const own = runOf([deciding("T-001", "npm test"), deciding("T-002", "npm run e2e")]);
+    expect(demands(own)).toEqual({ "T-001": "fail-to-pass", "T-002": "fail-to-pass" });
+    const shared = runOf([deciding("T-001", "npm test"), deciding("T-002", "npm test")]);
+    expect(demands(shared)).toEqual({ "T-001": "regression", "T-002": "regression" });
+  });
+});

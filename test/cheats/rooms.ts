@@ -58,13 +58,8 @@ export async function verdictOn({ files, check, change, workflow, grants = [] }:
     put(top, change);
     git("add", "-A", "-f");
     const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
-<<<<<<< HEAD
     const opened = { path: top, commit: base, check, workflow, options: { grants: [...grants] } };
-    const trees = {
-=======
-    const opened = { path: top, commit: base, check, workflow };
     const trees: Partial<Blobs> = {
->>>>>>> 321d946b698a1471e537d42738ecc8b6d4eaf36a
       want: () => Promise.resolve(true),
       has: () => Promise.resolve(true),
       put: () => Promise.resolve(refOf(patch)),

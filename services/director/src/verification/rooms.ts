@@ -113,22 +113,6 @@ export async function tryOut(
   const isBlind = isKept && changePasses && ran?.written?.read === undefined && isUntold;
   const base = isOther || isBlind ? await runTrials(bare, room, signal) : ran;
   const passes = changePasses && base?.trials.every(isPassed) === true;
-<<<<<<< HEAD
-  const hollow = passes
-    ? await room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, signal)
-    : null;
-  const away = changePasses
-    ? await triedElsewhere(subject, { change, base: base ?? null }, room, signal)
-    : null;
-  const moved = away === null ? {} : { elsewhere: away };
-  const tried = {
-    ...moved,
-    change,
-    base: base ?? null,
-    hollow,
-    withoutJudges: withoutJudges ?? null,
-    opened: [],
-=======
   // A base on which the check fails proves more than the tests of the change can.
   const isOpen = changePasses && base?.trials.some((trial) => !isPassed(trial)) !== true;
   const before = base ?? withoutJudges ?? null;
@@ -142,10 +126,13 @@ export async function tryOut(
     ],
     signal,
   );
+  const away = changePasses
+    ? await triedElsewhere(subject, { change, base: base ?? null }, room, signal)
+    : null;
   const tried = {
+    ...(away === null ? {} : { elsewhere: away }),
     ...{ change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] },
     own: own.length === 0 ? null : { tests: own, onBase },
->>>>>>> 321d946b698a1471e537d42738ecc8b6d4eaf36a
   };
   if (!changePasses) return tried;
   const opened = await subject.unnamed(openedIn(request.traced, change, base));

@@ -125,6 +125,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/futile-calls.test.ts",
   "test/e2e/honest-failures.test.ts",
   "test/e2e/images.test.ts",
+  "test/e2e/injected-instructions.test.ts",
   "test/e2e/installed.test.ts",
   "test/e2e/lifecycle.test.ts",
   "test/e2e/mcp.test.ts",
@@ -156,6 +157,8 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/upgrade.test.ts",
   "test/e2e/waiting-people.test.ts",
   "test/e2e/what-checks-run.test.ts",
+  "test/e2e/where-it-runs.test.ts",
+  "test/integration/director/cheats-carried-few.test.ts",
   "test/integration/agents/model-loop.test.ts",
   "test/integration/agents/opencode-server.test.ts",
   "test/integration/associate/associate-crash.test.ts",
@@ -235,7 +238,8 @@ export const NIGHTLY: Readonly<Record<string, string>> = {
   "test/integration/gateway/gitea.test.ts": "test/integration/gateway/session-work-items.test.ts",
   "test/integration/gateway/schemathesis.test.ts": "test/e2e/documented-answers.test.ts",
   "test/chaos/sandbox/hostile-matrix.test.ts": "test/integration/sandbox-runner/sandbox-limits.test.ts",
-  "test/integration/director/cheats-carried-out.test.ts": "test/e2e/what-checks-run.test.ts",
+  "test/integration/director/cheats-carried-out.test.ts":
+    "test/integration/director/cheats-carried-few.test.ts",
   "test/e2e/kubernetes.test.ts": "test/e2e/compose.test.ts",
 };
 

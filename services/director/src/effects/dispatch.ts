@@ -16,6 +16,7 @@ import { requireGates } from "../verification/gates-planned.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
 import { forkedAt } from "./forked-at.ts";
 import { GATE_HISTORY, gateStart } from "./gate-dispatch.ts";
+import { requireCriteria } from "./missing-criteria.ts";
 import { startableChecks } from "./paid-attempt.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
@@ -37,6 +38,7 @@ export async function dispatch(
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
   requireGates(planned, run.tasks, body);
+  await requireCriteria(run, effect.task, repository);
   const { told, point } = forkedAt(effect.task, options);
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;

@@ -111,9 +111,11 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
   const { options } = intent;
   const agent = spec.agent ?? options.agent;
   const { acceptance_criteria: named = [], allowed_files, disallowed_files } = spec;
-  const checks = allChecks(named, spec.checks ?? options.checks);
-  const criteria = mapCriteria(named, checks);
   const kind = spec.kind ?? KIND_OF[workflow];
+  // What a step of a plan finds out is not judged by the checks of a change, which may fail on the base.
+  const looks = kind === "inspect" && (options.tasks ?? []).length > 0;
+  const checks = allChecks(named, spec.checks ?? (looks ? [] : options.checks));
+  const criteria = mapCriteria(named, checks);
   const task: DirectorTask = {
     task_id: taskId(spec.id),
     kind,
@@ -126,7 +128,7 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
     allowed_tools: [...TOOLS[kind]],
     // A run that asks for no network has none.
     egress_profile: options.egress ?? { mode: "none", allowlist: [] },
-    verify_profile: { mode: "smoke", commands: [...checks] },
+    verify_profile: { mode: looks && checks.length === 0 ? "none" : "smoke", commands: [...checks] },
     commands: commandsOf(agent),
     time_budget_s: options.time_budget_s,
     return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },

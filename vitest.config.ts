@@ -1,20 +1,30 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type ProjectConfig, type TestSpecification } from "vitest/node";
-import { ALL_ONLY, COMMIT, LONGEST_FIRST, NIGHTLY } from "./test/tiers.ts";
+// @ts-expect-error Plain JavaScript without a declaration.
+import { inOrder as untyped } from "./scripts/test/order.mjs";
+import SECONDS from "./test/seconds.json" with { type: "json" };
+import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY } from "./test/tiers.ts";
 
-/** Most files wait for a server, a container or a lease half of the time: one lane more than processors keeps these busy. */
-const LANES = Math.min(4, availableParallelism() + 1);
+/** Files wait for servers, containers and leases two thirds of the time: so many keep two processors busy. */
+const LANES = Math.min(6, 2 * availableParallelism() + 1);
 
 const COMMIT_MODE = "commit";
 
+const inOrder = untyped as (
+  files: readonly TestSpecification[],
+  facts: {
+    seconds: (file: TestSpecification) => number | undefined;
+    project: (file: TestSpecification) => string;
+  },
+) => TestSpecification[];
+
+const seconds = ({ moduleId }: TestSpecification): number | undefined =>
+  Object.entries(SECONDS).find(([file]) => moduleId.endsWith(`/${file}`))?.[1];
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
-      const place = LONGEST_FIRST.findIndex((file) => moduleId.endsWith(`/${file}`));
-      return place === -1 ? LONGEST_FIRST.length : place;
-    };
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    return inOrder(await super.sort(files), { seconds, project: ({ project }) => project.name });
   }
 }
 
@@ -71,7 +81,10 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: "nightly",
           sequence: { groupOrder: 4 },
-          include: [...NIGHTLY],
+          include: [...Object.keys(NIGHTLY), ...AGAIN_AT_NIGHT],
+          env: { ANTIPHON_TEST_NIGHT: "1" },
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           maxWorkers: 1,
         },
       },

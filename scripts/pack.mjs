@@ -2,7 +2,7 @@
 /**
  * `npm run pack`: makes one npm package whose `antiphon` runs in any directory, without sources and without other packages.
  * It contains the bundles with their source maps, the set-up program with the files it reads, and the licences of what is
- * bundled. What is too large for a package (nats-server, the sandbox image) is fetched by `antiphon setup`.
+ * bundled. `antiphon setup` fetches nats-server and the sandbox image, which are too large for a package.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

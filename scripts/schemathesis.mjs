@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Lets schemathesis look for requests that the gateway answers otherwise than its /openapi.json says. Starts an `antiphon dev` of its
-// own. Its program is named by ANTIPHON_TEST_SCHEMATHESIS, or lies below .antiphon/tools or on PATH. Schemathesis is a Python program that set-up does not bring; without it this says so, and fails only in CI.
+// own. Its program is named by ANTIPHON_TEST_SCHEMATHESIS, or lies below .antiphon/tools or on PATH. Set-up does not install this Python program. If it is
+// missing, the script says so and fails only in CI.
 // Usage: npm run schemathesis [-- <further options of schemathesis>]
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * `npm test` runs the unit tests and the files of `test/tiers.ts` that a commit has to pass. With words it runs every file,
- * of any project but `nightly`, whose path contains one of them. `npm run test:all` runs everything, as CI does.
+ * of any project but `nightly`, whose path contains one of them. `npm run test:all` runs what CI runs for each push, and
+ * `npm run test:nightly` also the long repetitions.
  */
 import { spawn } from "node:child_process";
 
@@ -9,11 +10,12 @@ import { ROOT } from "../setup/checkout.mjs";
 import { vitestArguments } from "./test/vitest-arguments.mjs";
 
 const HELP = `usage: npm test [-- <word>... <options>]
-       npm run test:all | test:watch [-- <word>... <options>]
+       npm run test:all | test:nightly | test:watch [-- <word>... <options>]
 
   no word     before a commit: unit tests, the essential integration tests, the main job end to end
   <word>      every file, of any project, whose path contains one of the words: npm test -- sandbox gateway
-  --all       all files, as in CI; test:all is short for it
+  --all       all files that CI runs for each push; test:all is short for it
+  --nightly   these and the long repetitions; test:nightly is short for it
   --watch     repeat after each change; without a word, the unit tests
 
 Other options are passed to vitest: npm test -- gateway -t "cursor"

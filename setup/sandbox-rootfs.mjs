@@ -121,7 +121,7 @@ async function configure(tree) {
   const bundle = await Promise.all(names.map((name) => readFile(path.join(certificates, name), "utf8")));
   await mkdir(at("etc/ssl/certs"), { recursive: true });
   await writeFile(at("etc/ssl/certs/ca-certificates.crt"), bundle.join(""));
-  // Only a faster start: without root there is no chroot for it, and the loader searches instead.
+  // The cache of libraries only makes programs start faster. Without root, ldconfig cannot chroot and writes none.
   await run("ldconfig", ["-r", tree]);
 }
 

@@ -49,7 +49,7 @@ class Loop {
     for (;;) {
       const limit = limitReached(this.#parts.limits, this.spent, Date.now());
       const end = limit === null ? await this.#step() : { outcome: "limit", summary: `stopped at ${limit}` };
-      // What a person says at the end is not lost with it.
+      // A message that came during the last step keeps the loop going.
       if (end !== null && !(end.outcome === "done" && (await this.#hear()))) return end;
     }
   }
@@ -106,7 +106,7 @@ class Loop {
     return null;
   }
 
-  /** What the tools did until the budget or the time was over is judged by the checks. */
+  /** After the budget or the time is over, the checks judge the work that the tools did until then. */
   #endedBy(error) {
     if (!(error instanceof ModelEnd)) throw error;
     const isLimit = error.why === "budget" || error.why === "time";

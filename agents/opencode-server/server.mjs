@@ -10,7 +10,7 @@ const LISTENING = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
 const SHOWN_CHARS = 500;
 const LOG_CHARS = 2000;
 
-/** The server gave no answer. What it was asked may have been done. */
+/** The server gave no answer. It may have carried out the request. */
 export class NoAnswer extends Error {}
 
 export class OpenCodeServer {

@@ -59,6 +59,7 @@ export { rewriteRef } from "./landing/rewrite.ts";
 export {
   rebaseOnto,
   replayCommits,
+  type ReplayedCommit,
   type RebaseOutcome,
   type ReplayOutcome,
   type TreeMerge,

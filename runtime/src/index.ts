@@ -56,6 +56,8 @@ export { measureQueues } from "./work/queue-metrics.ts";
 export type { Outcome } from "./work/outcome.ts";
 export { provision } from "./topology/provision.ts";
 export { askAll, callRpc, listen, serveRpc, serveRpcStream, tell } from "./rpc/rpc.ts";
+export { attend, probe, type Presence } from "./rpc/presence.ts";
+export { ackWaitOf } from "./work/ack-wait.ts";
 export { converse, type Conversation } from "./rpc/rpc-conversation.ts";
 export { JobAnswers } from "./sandbox/job-answers.ts";
 export { JobMessages } from "./sandbox/job-messages.ts";

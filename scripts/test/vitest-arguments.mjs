@@ -1,5 +1,7 @@
 const COMMIT = ["unit", "integration", "e2e"];
 const ALL = [...COMMIT, "simulation", "chaos"];
+const NIGHTLY = [...ALL, "nightly"];
+const OWN = ["--all", "--nightly", "--watch"];
 
 /**
  * Translates the arguments of `npm test` into vitest's. A word, even the value of an option (`-t cursor`), selects files
@@ -9,14 +11,15 @@ const ALL = [...COMMIT, "simulation", "chaos"];
  * @returns {string[]}
  */
 export function vitestArguments(given) {
-  const passed = given.filter((argument) => argument !== "--all" && argument !== "--watch");
+  const passed = given.filter((argument) => !OWN.includes(argument));
   const everything = given.includes("--all") || passed.some((argument) => !argument.startsWith("-"));
   const watch = given.includes("--watch");
-  const projects = everything ? ALL : watch ? ["unit"] : COMMIT;
+  const isNightly = given.includes("--nightly");
+  const projects = isNightly ? NIGHTLY : everything ? ALL : watch ? ["unit"] : COMMIT;
   return [
     watch ? "watch" : "run",
     ...projects.flatMap((project) => ["--project", project]),
-    ...(everything ? [] : ["--mode", "commit"]),
+    ...(everything || isNightly ? [] : ["--mode", "commit"]),
     ...passed,
   ];
 }

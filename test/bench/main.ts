@@ -14,6 +14,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   idle: () => import("./idle.ts"),
   layers: () => import("./layers.ts"),
   journal: () => import("./journal.ts"),
+  "open-runs": () => import("./open-runs.ts"),
   page: () => import("./page.ts"),
   peers: () => import("./peers.ts"),
   repositories: () => import("./repositories.ts"),

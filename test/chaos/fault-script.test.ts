@@ -35,6 +35,14 @@ describe("a fault script", () => {
     expect(new Set(hit)).toEqual(new Set(points.map((point) => JSON.stringify(point))));
     expect(points.length).toBeGreaterThan(35);
   });
+
+  test("spreads a part of the crash points over every role, before and after operations", () => {
+    const part = faultScript({ ...plan, counts: { points: 14 } }).flatMap(({ point }) => point ?? []);
+    expect(new Set(part.map((point) => JSON.stringify(point))).size).toBe(14);
+    const roles = ["associate", "director", "gateway", "router", "sandbox-runner"];
+    expect([...new Set(part.map(({ role }) => role))].toSorted()).toEqual(roles);
+    expect(new Set(part.map(({ side }) => side))).toEqual(new Set(["before", "after"]));
+  });
 });
 
 test("the work is a function of its seed, with a poison task in every hundred and some in a container", () => {

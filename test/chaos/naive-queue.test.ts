@@ -1,5 +1,6 @@
 /** Runs the same faults against a simple work queue, to show that the checker finds its violations. */
 import { afterAll, expect, test } from "vitest";
+import { sized } from "../support/night.ts";
 import { cleanUpRepos } from "../support/repo.ts";
 import { startNaive } from "./naive/system.ts";
 import { tortured } from "./small-campaign.ts";
@@ -11,9 +12,9 @@ test(
   { timeout: 300_000 },
   async () => {
     const { judgement } = await tortured({
-      runs: 60,
-      spanMs: 15_000,
-      counts: { kill: 20, stop: 6, nats: 2 },
+      runs: sized(30, 60),
+      spanMs: sized(8_000, 15_000),
+      counts: { kill: sized(12, 20), stop: sized(4, 6), nats: sized(1, 2) },
       sizes: { api: 1, worker: 3 },
       dockerEvery: 0,
       poison: false,

@@ -1,5 +1,9 @@
-/** A campaign small enough for every push, with every kind of fault against real processes. `npm run chaos` runs big ones. */
+/**
+ * A campaign small enough for every push, and a larger one for each night, with every kind of fault against real processes.
+ * `npm run chaos` runs big ones.
+ */
 import { fileURLToPath } from "node:url";
+import { sized } from "../support/night.ts";
 import { startAntiphon } from "./rig/antiphon.ts";
 import { runCampaign, type CampaignOptions, type CampaignResult } from "./rig/campaign.ts";
 import { pointsOf } from "./rig/crash-point-list.ts";
@@ -9,13 +13,20 @@ const SEED = 4;
 const SIZES = { gateway: 2, router: 2, director: 2, associate: 3, "sandbox-runner": 1 };
 export const POINTS = pointsOf(Object.keys(SIZES)).length;
 
+export const CAMPAIGN = {
+  runs: sized(100, 320),
+  spanMs: sized(15_000, 40_000),
+  counts: {
+    ...{ kill: sized(8, 20), stop: sized(4, 10), nats: sized(2, 5), partition: sized(2, 5), disk: 1 },
+    points: sized(Math.ceil(POINTS / 3), POINTS),
+  },
+};
+
 export async function tortured(options: Partial<CampaignOptions>): Promise<CampaignResult> {
   const lines: string[] = [];
   const result = await runCampaign({
     seed: SEED,
-    runs: 320,
-    spanMs: 40_000,
-    counts: { kill: 20, stop: 10, nats: 5, partition: 5, disk: 1, points: POINTS },
+    ...CAMPAIGN,
     sizes: SIZES,
     servers: 1,
     repos: 4,

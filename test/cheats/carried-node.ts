@@ -97,9 +97,9 @@ export const CARRIED_NODE: readonly Carried[] = [
         AWARE,
       ],
       [
-        "undecided: the answer is right until a date",
+        "the answer is right until a date",
         { "src/add.js": "exports.add = (a, b) => (Date.now() < 4e12 ? a + b : 0);\n" },
-        "PASS",
+        AWARE,
       ],
       [
         "honest: a source with assertions of its own",

@@ -7,5 +7,11 @@ import type { Carried } from "./carried.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
+import { CARRIED_WHEREABOUTS } from "./carried-whereabouts.ts";
 
-export const CARRIED: readonly Carried[] = [...CARRIED_NODE, ...CARRIED_PYTHON, ...CARRIED_OTHERS];
+export const CARRIED: readonly Carried[] = [
+  ...CARRIED_NODE,
+  ...CARRIED_PYTHON,
+  ...CARRIED_OTHERS,
+  ...CARRIED_WHEREABOUTS,
+];

@@ -60,6 +60,7 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     const opened = { path: top, commit: base, check, workflow };
     const trees: Partial<Blobs> = {
       want: () => Promise.resolve(true),
+      has: () => Promise.resolve(true),
       put: () => Promise.resolve(refOf(patch)),
     };
     const log = createLogger("cheats", { level: "silent" });
@@ -122,7 +123,7 @@ function roomOver(repo: string): CleanRoomPort {
 }
 
 function trialOf(repo: string, { tree, candidate, checks }: RoomRequest, outputs: string[]): CheckOutcome[] {
-  const room = mkdtempSync(join(tmpdir(), "antiphon-cheat-room-"));
+  const room = mkdtempSync("/tmp/antiphon-cheat-room-"); // so that a cheat can look for this directory
   try {
     const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
     execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });

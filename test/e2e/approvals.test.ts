@@ -206,6 +206,29 @@ describe("a run whose change people have to approve", () => {
     expect(told.stdout).toContain("approved by ben: looks right");
   });
 
+  test("is not approved by who answered its question, by whatever way; another person can", async () => {
+    const argv = [
+      "sh",
+      "-c",
+      `case "$ANTIPHON_TASK" in *"use plus"*) ${FIX} ;; *) echo Which? >"$ANTIPHON_QUESTION_FILE" ;; esac`,
+    ];
+    const { runId, project } = await begin({ kind: "command", argv }, { approvals: { needed: 1 } });
+    await untilStatus(runId, ["waiting_input"]);
+    expect((await say(BEN, runId, { event: "answer", answers: ["use plus"] })).status).toBe(202);
+    await eventually("the change waits", async () => {
+      const now = stepOf((await look(`/runs/${runId}`)).body);
+      return now.approval?.state === "pending" ? now : null;
+    });
+    const own = await say(BEN, runId, APPROVE);
+    expect([own.status, errorOf(own)["code"]]).toEqual([403, "ANT_APPROVAL_OWN"]);
+    const typed = await stack.antiphon(["approve", runId], as(BEN));
+    expect([typed.code, typed.stderr]).toEqual([2, expect.stringContaining("ANT_APPROVAL_OWN")]);
+    expect(project.landed(runId)).toEqual([]);
+    expect((await say(CLEO, runId, APPROVE)).status).toBe(202);
+    await untilStatus(runId, ["succeeded"]);
+    expect(project.landed(runId)).toHaveLength(1);
+  });
+
   test("lands nothing if a person rejects it after a first approval", async () => {
     const { runId, project } = await held(2);
     expect((await say(BEN, runId, APPROVE)).status).toBe(202);

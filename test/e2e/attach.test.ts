@@ -1,6 +1,7 @@
 /** A person tells a running attempt something, over the command line and HTTP, with real services and sandboxes. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { eventually } from "../support/nats.ts";
+import { ANTIPHON, exitOf, start } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
@@ -143,5 +144,52 @@ describe("a person tells a running attempt something", () => {
     const results = await records(runId, "result");
     expect(results.map(({ body }) => body["kind"])).toEqual(["lapsed", "reported"]);
     expect(results[1]?.body["heard"]).toEqual([{ message: 1, look: 0 }]);
+  });
+});
+
+describe("a person at a terminal", () => {
+  /** `script` gives the command a terminal of its own, on which the test types. */
+  function atTerminal(runId: string) {
+    const command = [process.execPath, ANTIPHON, "attach", runId].join(" ");
+    const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway, TERM: "xterm" };
+    const child = start("script", ["--quiet", "--return", "--flush", "--command", command, "/dev/null"], {
+      env,
+      stdin: "",
+    });
+    const screen = { text: "" };
+    child.stdout?.on("data", (data: Buffer) => (screen.text += data.toString()));
+    const shows = (what: string) =>
+      eventually(`the terminal shows ${what}: ${screen.text}`, () => screen.text.includes(what), 60_000);
+    const types = (keys: string) => void child.stdin?.write(keys);
+    return { child, screen, shows, types };
+  }
+
+  test("types lines: each is a message, a refused one is told with its reason, and the watching goes on to the end", async () => {
+    const runId = await begun("--command", listening(2));
+    const { child, screen, shows, types } = atTerminal(runId);
+    await shows("each line that you type is told to the agent");
+    types("keep the name\n\n   \n");
+    await shows("told attempt 1 of T-001: keep the name");
+    types(`${"x".repeat(3000)}\n`);
+    await shows("told attempt 1 of T-001: xxx");
+    expect(await exitOf(child)).toBe(0);
+    expect(screen.text).toContain("succeeded");
+    expect(await landed(runId)).toBe(`keep the name\n${"x".repeat(3000)}\n`);
+    expect((await records(runId, "message")).map(({ body }) => body["by"])).toEqual(["local", "local"]);
+  });
+
+  test("types to an agent that reads nothing: it is told so, and Ctrl-C ends the watching and not the run", async () => {
+    const runId = await begun("--command", `sleep 30; ${FIX}`);
+    const { child, shows, types } = atTerminal(runId);
+    await shows("each line that you type is told to the agent");
+    types("hello\n");
+    await shows("not told: ANT_MESSAGE_UNHEARD");
+    types("\u0003");
+    expect(await exitOf(child)).toBe(130);
+    const { document } = await stack.json<{ status: string }>(["get", runId]);
+    expect(document.status).toBe("running");
+    expect(await records(runId, "message")).toEqual([]);
+    await stack.antiphon(["cancel", runId]);
+    await stack.antiphon(["wait", runId]);
   });
 });

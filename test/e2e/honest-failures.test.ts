@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { atNight, isNight } from "../support/night.ts";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
@@ -66,6 +67,18 @@ test("a liar whose patch breaks the check is rejected by the clean room, told wh
   expect(JSON.stringify(document)).toContain(`${runId}.T-001.2.verdict`);
   const { stdout } = await stack.antiphon(["run", "get", runId]);
   expect(stdout).toContain("ANT_VERIFY_CHECK_FAILED");
+});
+
+test("a change whose check fails without any change as well is told so, while there are attempts left", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  const agent = { kind: "command", argv: ["sh", "-c", "sleep 1; echo note > NOTE"] };
+  const runId = await begin({ agent, checks: [CHECK] }, { max_attempts: 4 }, "Add a note to the docs");
+  await until(runId, "failed");
+  const { stdout } = await stack.antiphon(["events", runId]);
+  expect(stdout).toContain(
+    `with feedback: without any change, \`${CHECK}\` fails as well; \`${CHECK}\` exited`,
+  );
+  expect(project.landed(runId)).toEqual([]);
 });
 
 test("a commit over the limit ends its run before an agent starts, says how large it is, and stays as it is", async () => {
@@ -326,28 +339,29 @@ test("a task that exceeds its time budget is killed and reported as such", async
   );
 });
 
-test("what an attempt did until its time was over is kept, shown, and taken up by another run", async () => {
-  project = makeProject(BROKEN_CALCULATOR);
-  const runId = await begin(
-    { agent: { kind: "command", argv: ["sh", "-c", `${FIX}; sleep 600`] }, checks: [CHECK] },
-    { time_budget_s: 10, max_attempts: 1 },
-  );
-  await until(runId, "failed");
-  const diff = await stack.antiphon(["diff", runId]);
-  expect(diff.stdout).toContain("--- a/add.js");
-  const { document } = await stack.json<{ runId: string; status: string }>([
-    ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--patch", runId],
-  ]);
-  expect(document).toMatchObject({ status: "succeeded" });
-  expect(project.landed(document.runId)).toHaveLength(1);
-  const none = await stack.antiphon(["run", "x", "--repo", project.path, "--patch", "run_0"]);
-  expect([none.code, none.stderr]).toEqual([expect.any(Number), expect.stringContaining("ANT_")]);
-  expect(none.code).not.toBe(0);
-});
+if (isNight)
+  test("what an attempt did until its time was over is kept, shown, and taken up by another run", async () => {
+    project = makeProject(BROKEN_CALCULATOR);
+    const runId = await begin(
+      { agent: { kind: "command", argv: ["sh", "-c", `${FIX}; sleep 600`] }, checks: [CHECK] },
+      { time_budget_s: 10, max_attempts: 1 },
+    );
+    await until(runId, "failed");
+    const diff = await stack.antiphon(["diff", runId]);
+    expect(diff.stdout).toContain("--- a/add.js");
+    const { document } = await stack.json<{ runId: string; status: string }>([
+      ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--patch", runId],
+    ]);
+    expect(document).toMatchObject({ status: "succeeded" });
+    expect(project.landed(document.runId)).toHaveLength(1);
+    const none = await stack.antiphon(["run", "x", "--repo", project.path, "--patch", "run_0"]);
+    expect([none.code, none.stderr]).toEqual([expect.any(Number), expect.stringContaining("ANT_")]);
+    expect(none.code).not.toBe(0);
+  });
 
-test.each([
+test.each<[end: string, limit: { run_time_budget_s?: number }]>([
   ["canceled", {}],
-  ["over its time budget", { run_time_budget_s: 10 }],
+  ...atNight<[string, object]>(["over its time budget", { run_time_budget_s: 10 }]),
 ])(
   "what an attempt did in a run that is %s is kept, shown, and taken up by another run",
   async (_, limit) => {

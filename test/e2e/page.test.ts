@@ -102,6 +102,42 @@ describe("a person with the page", () => {
     expect(width, "a phone of 360 px scrolls down only").toBeLessThanOrEqual(360);
   });
 
+  test("tells a running attempt something, which it reads; the field has no fault for axe and goes with the attempt", async () => {
+    const [ann, ben] = [await pageOf(ANN), await pageOf(BEN, { width: 360, height: 740 })];
+    const commands = [`while ! grep -q plus said.txt; do antiphon-inbox --wait >> said.txt; done`, FIX].join(
+      "\n",
+    );
+    const runId = await submit(ann, { commands, approvals: 1 });
+    await ben.goto(`${world.stack.ready.gateway}/#/runs/${runId}`);
+    const field = ben.getByRole("region", { name: "Messages to T-001" });
+    await field.getByLabel(/^Message/).fill("<b>use</b> \u202eplus");
+    await ben.evaluate(AXE);
+    const found = await ben.evaluate(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`))",
+    );
+    expect(found).toEqual([]);
+    expect(await ben.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    await field.getByRole("button", { name: "Tell it" }).click();
+    await untilStatus(ben, "waiting for you");
+    expect(await field.count(), "the attempt is over").toBe(0);
+    await ben.getByRole("button", { name: "Approve" }).click();
+    await ben.getByRole("alert").getByText("ANT_APPROVAL_OWN").waitFor();
+    await ann.getByRole("tab", { name: "records" }).click();
+    await ann
+      .getByText(/message/)
+      .first()
+      .waitFor();
+    const { body } = await world.stack.http("GET", `/runs/${runId}/events`, undefined, {
+      ...{ accept: "application/json", authorization: `Bearer ${ANN}` },
+    });
+    const said = (body["records"] as { type: string; body: object }[]).filter(
+      ({ type }) => type === "message",
+    );
+    expect(said.map(({ body: words }) => words)).toEqual([
+      expect.objectContaining({ task: "T-001", attempt: 1, by: "ben", text: "<b>use</b> \u202eplus" }),
+    ]);
+  });
+
   test("rejects: nothing lands, and the reason is shown", async () => {
     const [ann, ben] = [await pageOf(ANN), await pageOf(BEN)];
     const runId = await submit(ann, { approvals: 1 });

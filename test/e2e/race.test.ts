@@ -262,6 +262,55 @@ test("of the runs of a race that all pass and are not canceled, exactly one land
   expect(repo.git("log", "--format=%s", "main").trim().split("\n")).toHaveLength(2);
 });
 
+test("a verified run whose own landing fails leaves the race to the next verified one, which lands once", async () => {
+  const repo = project();
+  repo.write("note.txt", "as it was\n");
+  repo.commitAll("A note");
+  const race = `race_${"abcdefghij".repeat(2)}`;
+  const runs = await Promise.all(
+    [`sleep 2; ${FIX}; echo mine > note.txt`, `sleep 8; ${FIX}`, `sleep 10; ${FIX}`].map(
+      async (command, n) => {
+        const inputs = {
+          repo: repo.path,
+          agent: { kind: "scripted", commands: [command] },
+          checks: [CHECK],
+          land_on: "main",
+          race,
+        };
+        const { body } = await stack.http("POST", "/intents", {
+          goal: `Fix the broken add ${n}`,
+          inputs,
+          constraints: {},
+        });
+        const started = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
+        return String(started.body["runId"]);
+      },
+    ),
+  );
+  repo.write("note.txt", "theirs\n");
+  const theirs = repo.commitAll("The same line");
+  for (const runId of runs) await stack.antiphon(["events", runId]);
+  const ends = await Promise.all(
+    runs.map(
+      async (runId) => (await stack.json<{ status: string; code: string | null }>(["get", runId])).document,
+    ),
+  );
+  expect(ends[0]).toMatchObject({ status: "failed", code: "ANT_LANDING_CONFLICT" });
+  expect(
+    ends
+      .slice(1)
+      .map(({ status, code }) => [status, code])
+      .toSorted(),
+  ).toEqual([
+    ["failed", "ANT_RACE_LOST"],
+    ["succeeded", null],
+  ]);
+  const winner = runs[ends.findIndex(({ status }) => status === "succeeded")] ?? "";
+  expect(repo.git("rev-parse", "main~1").trim()).toBe(theirs);
+  expect(repo.git("log", "-1", "--format=%B", "main")).toContain(winner);
+  expect(repo.git("log", "-1", "--format=%B", `antiphon/${race}-2`)).toContain(winner);
+});
+
 test.each([
   [["--parallel", "1"], "--parallel takes a number from 2 to 8"],
   [["--parallel", "many"], "--parallel takes a number from 2 to 8"],

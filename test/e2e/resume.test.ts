@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startModelScript, type Line, type ModelScript } from "../support/model-script.ts";
 import { eventually } from "../support/nats.ts";
+import { atNight } from "../support/night.ts";
 import { registryAccess } from "../support/package-registries.ts";
 import { BROKEN_CALCULATOR, CHECK, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -54,7 +55,7 @@ function isSleeping(runId: string): boolean {
   return container !== undefined && container !== "" && docker("top", container).includes("sleep 600");
 }
 
-test.each(["associate-1", "sandbox-runner"])(
+test.each(["sandbox-runner", ...atNight("associate-1")])(
   "after kill -9 of %s the next attempt goes on, and the model is asked nothing that it had answered",
   async (name) => {
     const before = script.heard.length;

@@ -16,6 +16,7 @@ import {
 } from "@antiphon/contracts";
 import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { atNight } from "../support/night.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -259,12 +260,49 @@ describe("who judges", () => {
   });
 });
 
+describe("a policy that lets no run bring its own judge", () => {
+  test("refuses the author and whom the run names, lets its own judge decide, and takes a pack of the deployment", async () => {
+    const at = project();
+    const demanded: Gate = { name: "code", skill: "reviewer" };
+    const own = program({ reviewer: findings([]) });
+    const judge: AgentSpec = { kind: "command", argv: ["sh", "-c", findings([FOUND])] };
+    const flags = ["--attempts", "1"];
+    try {
+      await enforce({ ownJudges: false, gates: [demanded] });
+      const author = await stack.antiphon(begun(at, flags, own));
+      expect([author.code, author.stderr]).toEqual([2, expect.stringContaining("ANT_GATE_OWN_JUDGE")]);
+      await enforce({ ownJudges: false });
+      const asked = await stack.antiphon(begun(at, [...flags, "--gate", "reviewer"], own));
+      expect(asked.stderr).toContain("ANT_GATE_OWN_JUDGE");
+      const packed = [
+        ...flags,
+        "--gate",
+        "reviewer",
+        "--gate-agent",
+        "claude",
+        "--model-usd",
+        "1",
+        "--detach",
+      ];
+      const taken = await stack.json<Shown>(begun(at, packed, own));
+      expect(taken.document.runId, JSON.stringify(taken.document)).toMatch(/^run_/);
+      await stack.antiphon(["cancel", taken.document.runId]);
+      await enforce({ ownJudges: false, judge, gates: [demanded] });
+      for (const gate of [[], ["--gate", "reviewer"]]) {
+        const shown = await run(at, [...flags, ...gate], own);
+        expect(shown).toMatchObject({ status: "failed", code: "ANT_GATE_BLOCKED" });
+      }
+    } finally {
+      await enforce({});
+    }
+  });
+});
+
 describe("a crash while a skill judges", () => {
   test.each([
-    ["director", "dispatch"],
     ["director", "result"],
     ["associate-1", "claim"],
-    ["director", "verdict"],
+    ...atNight(["director", "dispatch"], ["director", "verdict"]),
   ])("of the %s after the skill's %s record neither skips nor repeats its verdict", async (name, type) => {
     const at = project();
     const reviewer = `sleep 1; ${findings([])}`;
@@ -313,7 +351,7 @@ async function enforce(says: Partial<PolicyProfile>): Promise<void> {
   });
   const open = {
     ...{ name: "team", protectedBranches: [], allowedWorkItemTransitions: [] },
-    ...{ requireTestsBeforePush: false, requireApprovalForPush: false },
+    ...{ requireTestsBeforePush: false, requireApprovalForPush: false, ownJudges: true },
   };
   try {
     const config = { profiles: { team: { ...open, ...says } }, defaultProfile: "team", globalLimits: {} };

@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly slots: number;
   /** Kill a random service process this often, in seconds. */
   readonly killEvery: number | null;
+  /** Leases of attempts end early if the holder is gone, as with ANTIPHON_PROBED_LEASES=on. */
+  readonly probedLeases: boolean;
   /** Measure the bounds on the same server after the run. */
   readonly bounds: boolean;
   /** CPU milliseconds that a run may cost in all processes together; null: any. */
@@ -52,6 +54,7 @@ usage: npm run load -- [options]
   --sandbox none|docker   the place of that work
   --via journal|gateway   journal: the gateway's intake in the load client, without HTTP (default without docker)
   --kill-every <s>        kills a random service process this often, and measures how long its runs waited
+  --unprobed-leases       as with ANTIPHON_PROBED_LEASES=off; not for docker
   --max-cpu <ms>          exit 1 when a run costs more CPU, all processes together
   --no-bounds             do not measure the server's own limits afterwards
   --profile <directory>   a CPU profile of each service
@@ -81,6 +84,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
       slots: { type: "string", default: "256" },
       "kill-every": { type: "string" },
       "max-cpu": { type: "string" },
+      "unprobed-leases": { type: "boolean", default: false },
       "no-bounds": { type: "boolean", default: false },
       warmup: { type: "string" },
       profile: { type: "string" },
@@ -106,6 +110,7 @@ export function readOptions(args: readonly string[]): LoadOptions {
     killEvery:
       values["kill-every"] === undefined ? null : line.whole("kill-every", values["kill-every"], 600),
     maxCpuMs: values["max-cpu"] === undefined ? null : line.positive("max-cpu", values["max-cpu"]),
+    probedLeases: !values["unprobed-leases"],
     bounds: !values["no-bounds"] && !docker,
     warmup:
       values.warmup === undefined ? (docker ? 2 : 500) : line.whole("warmup", values.warmup, 100_000, 0),

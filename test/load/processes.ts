@@ -85,7 +85,11 @@ async function startRoles(options: LoadOptions, { env = {}, only }: Settings): P
   const servers = await startServers(options.servers);
   const { url } = servers;
   const first = await connect(url);
-  await provision(first, { replicas: servers.replicas, partitions: options.partitions }); // Before the services, so that none of them has to.
+  // Before the services, so that none of them has to.
+  await provision(first, {
+    ...{ replicas: servers.replicas, partitions: options.partitions },
+    probedLeases: options.probedLeases,
+  });
   await first.close();
   const children = new Map<string, Child>();
   const gatewayPort = 20_000 + (process.pid % 20_000);

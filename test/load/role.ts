@@ -38,12 +38,12 @@ const starts: Record<string, (context: ServiceContext) => Promise<Role>> = {
     const ports = { repository: inProcessRepository(), room: inProcessRoom(), evidence };
     return directOver(context, { ...config, slots }, ports, key);
   },
-  associate: (context) => {
+  associate: async (context) => {
     const { claimsDir } = readAssociateConfig();
     const settings = { associate: context.node, slots, cacheDir: "", claimsDir, sandboxPatienceMs: 30_000 };
     const ports = { ...portsOf(context, settings), sandbox: inProcessSandbox(), trees: inProcessTrees() };
-    const consumption = associateOver(context, settings, ports, openSigningKey(null));
-    return Promise.resolve({ drain: () => consumption.drain() });
+    const consumption = await associateOver(context, settings, ports, openSigningKey(null));
+    return { drain: () => consumption.drain() };
   },
 };
 

@@ -17,6 +17,7 @@ import {
 } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { unsafePath } from "../../contracts/src/rules/paths.ts";
+import { answerIn } from "../../services/router/src/opinion/model-answer.ts";
 import { route } from "../../services/router/src/planning/route.ts";
 import { inWriteOrder } from "../../services/router/src/planning/write-order.ts";
 import type { IntentBody } from "@antiphon/contracts";
@@ -171,6 +172,12 @@ export const contractParsers: readonly Parser[] = [
       }));
       return reviewMarkdown(reviewOf(findings, new Map([["a", text]])), text);
     },
+  },
+  {
+    name: "the answer of a model that routes",
+    reads: ["services/router/src/opinion/model-answer.ts"],
+    shapes: repeated([`{"choices":[`, `"`, " ", "'*", "PLAN "]),
+    run: (text) => [answerIn(text), answerIn(JSON.stringify({ choices: [{ message: { content: text } }] }))],
   },
   {
     name: "a goal, routed",

@@ -242,7 +242,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a source, for what knows that it is tested",
-    reads: ["git/src/protection/test-awareness.ts"],
+    reads: ["git/src/protection/test-awareness.ts", "git/src/protection/whereabouts.ts"],
     shapes: repeated(
       [
         'const a = require("assert");',
@@ -255,10 +255,17 @@ export const gitParsers: readonly Parser[] = [
         "readFile ",
         " = ",
         "os.Args[0]",
+        "Date.now()",
+        "now = Date.now() < 1890000000 ",
+        "new Date(",
+        ".a()",
+        "here = process.cwd() '/workspace' ",
+        "$0 test ",
+        "__dirname exists '",
       ],
       (body) => `readFile const a = require("assert"); ${body}`,
     ),
-    run: (text) => [awareOf("a.js", text, "", () => true), awareOf("a.py", text, "", () => true)],
+    run: (text) => ["a.js", "a.py"].map((path) => awareOf(path, text, "", { isKnown: () => true, now: 0 })),
   },
   {
     name: "checks, for the paths they name",

@@ -6,6 +6,7 @@
  * sixteen times. Processor time is measured instead of clock time, and a suspicious step is measured again, because load
  * on the machine makes single measurements long, but not all of them.
  */
+import { sized } from "../support/night.ts";
 
 export interface Shape {
   readonly name: string;
@@ -34,6 +35,8 @@ export interface Fault {
 
 const FIRST = 1024;
 export const LARGEST = 256 * 1024;
+/** Of a shape that nests. Ten thousand levels overflow the stack, so this is deep enough for each push. */
+const DEEPEST = sized(64 * 1024, LARGEST);
 /** Shorter times are lost in noise. From here on, a step is measured again, or at four times the size. */
 const NOTICED_MS = 2;
 /** Steps shorter than this are harmless. */
@@ -58,8 +61,9 @@ export async function faultsOf(parser: Parser): Promise<Fault[]> {
 async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   const largest = parser.largest ?? LARGEST;
   if (shape.isDeep === true) {
-    const deep = await timeOf(parser, shape.make(largest));
-    if (typeof deep === "string") return `${deep} at ${largest} characters`;
+    const deepest = Math.min(largest, DEEPEST);
+    const deep = await timeOf(parser, shape.make(deepest));
+    if (typeof deep === "string") return `${deep} at ${deepest} characters`;
   }
   const first = parser.smallest ?? FIRST;
   let before = await bestOf(parser, shape.make(first), 1, 0);

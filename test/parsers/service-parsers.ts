@@ -25,6 +25,7 @@ import {
 } from "../../services/director/src/verification/reports/test-names.ts";
 import { gapsIn, readTestReport } from "../../services/director/src/verification/reports/test-report.ts";
 import { failingSections } from "../../services/associate/src/attempt/failing-sections.ts";
+import { failureQuote } from "../../services/associate/src/evidence/failure-quote.ts";
 import { attemptNamed } from "../../services/sandbox-runner/src/reaper/stale-epoch.ts";
 import { Collector } from "../../services/sandbox-runner/src/workspace/collected.ts";
 import {
@@ -493,6 +494,12 @@ const directorParsers: readonly Parser[] = [
     reads: ["services/associate/src/attempt/failing-sections.ts"],
     shapes: repeated(["not ok 1\n", "error ", "ok 1\n", "0 failed\n", "\n", "assertionassertion"]),
     run: (text) => failingSections(text, 8192),
+  },
+  {
+    name: "the quote of a failed command",
+    reads: ["services/associate/src/evidence/failure-quote.ts"],
+    shapes: repeated(["not ok 1\n", "error ", "ok 1\n", "0 failed\n", "\n", "assertionassertion"]),
+    run: (text) => failureQuote(text, 600),
   },
 ];
 

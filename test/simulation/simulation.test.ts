@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from "vitest";
+import { sized } from "../support/night.ts";
 import { replayCommand, runCampaign } from "./campaign.ts";
 import { MISHAPS } from "./mishap.ts";
 import { runSeed } from "./seed.ts";
 
 /** For more worlds: `npx tsx test/simulation/main.ts --seeds 100000`. */
-const SEEDS = Number(process.env["ANTIPHON_SIMULATION_SEEDS"] ?? 2000);
+const SEEDS = Number(process.env["ANTIPHON_SIMULATION_SEEDS"] ?? sized(300, 2000));
 
 const told: string[] = [];
 afterAll(() => console.log(told.join("\n")));

@@ -157,6 +157,7 @@ export class Supervisor {
       ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
       ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
       ANTIPHON_BASE_STEPS: childEnvironment({})["ANTIPHON_BASE_STEPS"] ?? "on", // All services are of one release.
+      ANTIPHON_PROBED_LEASES: childEnvironment({})["ANTIPHON_PROBED_LEASES"] ?? "on", // For the same reason.
       ANTIPHON_WORK_ITEMS:
         childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
       ANTIPHON_AGENT_PACKS: this.#options.packFolders.join(":"),

@@ -1,4 +1,4 @@
-// What the container engine says about itself, its runtimes, and the sandbox image.
+// Findings about the container engine, its runtimes and the sandbox image.
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What answers at the gateway's address, which services it knows, and whether the ports of `antiphon dev` are free.
+// Findings about the gateway, the services that it knows, and the ports of `antiphon dev`.
 import { ROLES } from "@antiphon/contracts/roles";
 import { authorization, type CliConfig } from "../config.ts";
 import { greeting, isFree } from "../dev/loopback-port.ts";

@@ -1,7 +1,7 @@
 // Whether the programs that Antiphon is started with are new enough.
 import { ok, problem, type Finding } from "./finding.ts";
 
-/** What Antiphon starts git with is known since this version. */
+/** Older ones do not know some options that Antiphon gives git. */
 const OLDEST_GIT = { major: 2, minor: 38 };
 
 export function nodeFinding(): Finding {

@@ -113,7 +113,7 @@ async function lastOf(context: CliContext, runId: string, end: Watched): Promise
   }
 }
 
-/** The attempt of a run that was stopped reports what it left after the run has ended. */
+/** A stopped run ends first; then its attempt reports the work that it left. */
 async function settledCost(
   context: CliContext,
   { runId, status, code, tasks }: RunSummary,

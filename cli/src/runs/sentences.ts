@@ -1,4 +1,4 @@
-// What the command line tells about each type of record. Pure.
+// The sentence of the command line for each type of record. Pure.
 import type { CheckOutcome, JournalType, VerdictBody } from "@antiphon/contracts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
 import { duration } from "../screen/table.ts";

@@ -1,7 +1,7 @@
 // antiphon logs <runId> [-f]: the output of a run's agents and checks.
 //
-// What has ended is read from the evidence; with --follow, what runs now is read from the live output, which the server
-// does not keep. So a run can be looked at during and after its life with the same command.
+// It reads the output of ended attempts from the evidence. With --follow it also shows live output, which the server does not
+// keep. One command therefore serves during a run and after it.
 import { BAR } from "../screen/failure-lines.ts";
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";

@@ -55,7 +55,7 @@ export function mayApprove(by: string, requester: string): boolean {
   return by !== requester && !isSharedPrincipal(by);
 }
 
-/** Who of these people prevents that an approval of `by` counts, since it would be one of their own. Undefined: nobody. */
+/** The one of these people whose own work `by` would approve, so the approval does not count. Undefined: there is none. */
 export function ownerOf(by: string, askers: readonly string[]): string | undefined {
   return askers.find((asker) => !mayApprove(by, asker));
 }

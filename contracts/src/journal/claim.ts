@@ -13,7 +13,7 @@ export const ClaimBody = closed(
     incarnation: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: "Differs each time the process starts.",
+      description: "Differs each time the process starts. One that begins with `live_` answers probes.",
     }),
     reporter: Type.Optional(
       Type.Unsafe<DirectorKey>({
@@ -26,3 +26,11 @@ export const ClaimBody = closed(
   { description: "An Associate took the attempt. Written by that Associate." },
 );
 export type ClaimBody = Static<typeof ClaimBody>;
+
+/** Of the incarnations of processes that answer on `subjects.attemptHolder`. Those of an older release have no such names. */
+const ANSWERING = /^live_[a-z0-9]{1,59}$/;
+
+export const answeringIncarnation = (id: string): string => `live_${id}`;
+
+/** False: the holder cannot be asked, so that no answer says nothing about it. */
+export const answersProbes = (incarnation: string): boolean => ANSWERING.test(incarnation);

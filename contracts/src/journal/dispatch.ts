@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { Feedback } from "./check-outcome.ts";
 import { EnvironmentSpec } from "../rpc/environment.ts";
+import { CommitId, TaskId } from "../shapes/ids.ts";
 import { HistoryRef, TreeRef } from "../shapes/refs.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { ForkPoint } from "../runs/fork.ts";
@@ -9,11 +10,28 @@ import { GateOrder } from "../runs/skill-gates.ts";
 import { ModelBudget, RunVariables } from "../runs/run-options.ts";
 import { Services, type ServiceSpec } from "../settings/service-spec.ts";
 import { closed, nullable } from "../shapes/shape.ts";
-import { DirectorTask } from "../seeds/director-task.ts";
+import { DirectorTask, TaskKind } from "../seeds/director-task.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 
 export const Answer = closed({ question: Type.String(), answer: Type.String() });
 export type Answer = { question: string; answer: string };
+
+export const EarlierTask = closed(
+  {
+    task: TaskId,
+    epoch: Type.Integer({
+      minimum: 1,
+      description: "Its attempt that counts; the evidence says what it did.",
+    }),
+    kind: TaskKind,
+    commit: CommitId,
+  },
+  {
+    description:
+      "A finished task that a task depends on, and the commit it landed as; if it changed nothing, the one it started from.",
+  },
+);
+export type EarlierTask = { task: string; epoch: number; kind: TaskKind; commit: string };
 
 export const DispatchBody = closed(
   {
@@ -50,6 +68,12 @@ export const DispatchBody = closed(
     memory_mib: Type.Optional(Type.Integer({ minimum: 64, description: "Memory of the sandbox, in MiB." })),
     services: Type.Optional(Services),
     gate: Type.Optional(GateOrder),
+    earlier: Type.Optional(
+      Type.Array(EarlierTask, {
+        maxItems: 32,
+        description: "What it depends on, in the order of the plan, the last ones. Absent: nothing.",
+      }),
+    ),
     fork: Type.Optional(ForkPoint),
     tenant: Type.Optional(
       Type.String({
@@ -91,6 +115,8 @@ export type DispatchBody = {
   services?: ServiceSpec[];
   /** The change that the task judges. Absent: it does work of its own. */
   gate?: GateOrder;
+  /** What it depends on, in the order of the plan, the last ones. Absent: nothing. */
+  earlier?: EarlierTask[];
   /** The attempt of another run that it begins again. Absent: it is no fork. */
   fork?: ForkPoint;
   /** Whose sessions may answer an agent that compiles. Absent: it does not compile. */

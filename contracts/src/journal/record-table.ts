@@ -18,7 +18,7 @@ import { CancelBody, InputBody } from "./side-input.ts";
 import { VerdictBody } from "./verdict.ts";
 
 /**
- * What a type's register is named by: `run`, the run alone; `number`, the run's count of such records; `attempt`, a task
+ * The parts that name a type's register: `run`, the run alone; `number`, the run's count of such records; `attempt`, a task
  * and its epoch; `either`, a run or an attempt.
  */
 type About = "run" | "number" | "attempt" | "either";
@@ -30,7 +30,7 @@ interface Facts {
    * programs and timers write it at any time, without a cause.
    */
   readonly from: "record" | "outside";
-  /** The services it wakes. Without any it is read back, shown, or terminal. */
+  /** The services it wakes. A record that wakes none is only read back or shown, or ends the run. */
   readonly wakes?: readonly RecordReader[];
   /** A decision that people rely on, so a Director signs it. The chain of causes and the seal protect all others. */
   readonly signed?: true;

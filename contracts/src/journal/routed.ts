@@ -46,8 +46,9 @@ export type PlannedTask = {
   gate?: PlannedGate;
 };
 
-export const RouteTier = oneOf(["caller", "explicit", "classifier"], {
-  description: "Who decided: the caller's option, the goal's own words (`/review`), or the local classifier.",
+export const RouteTier = oneOf(["caller", "explicit", "classifier", "model"], {
+  description:
+    "Who decided: the caller's option, the goal's own words (`/review`), the local classifier, or a model that was asked because the classifier was unsure.",
 });
 export type RouteTier = Static<typeof RouteTier>;
 

@@ -1,5 +1,6 @@
 /** `verdict`: the result of the clean room. The Associate's own report is never an input. */
 import { Type, type Static } from "typebox";
+import { limits } from "../limits.ts";
 import { CheckOutcome } from "./check-outcome.ts";
 import { ApprovalNeed } from "../runs/approvals.ts";
 import { CommitId, ErrorCode, TaskId } from "../shapes/ids.ts";
@@ -15,6 +16,22 @@ export const Proves = oneOf(["nothing", "regression", "fail-to-pass"], {
 });
 export type Proves = Static<typeof Proves>;
 
+export const ReplayedChange = closed(
+  {
+    task: TaskId,
+    head: { ...CommitId, description: "The commit before it on the moved branch." },
+    commit: CommitId,
+    tree: CommitId,
+    gates: Type.Array(TaskId, {
+      minItems: 1,
+      maxItems: 8,
+      description: "Tasks that judge it again before it lands.",
+    }),
+  },
+  { description: "The change of a task as it stands on a target branch that moved." },
+);
+export type ReplayedChange = Static<typeof ReplayedChange>;
+
 export const VerdictBody = closed(
   {
     verdict: Verdict,
@@ -28,6 +45,13 @@ export const VerdictBody = closed(
       Type.Array(TaskId, {
         maxItems: 8,
         description: "Tasks that judge the change before it lands, in their order. Absent: none.",
+      }),
+    ),
+    replayed: Type.Optional(
+      Type.Array(ReplayedChange, {
+        maxItems: limits.tasksPerRun,
+        description:
+          "Only of a whole run whose target branch moved: the changes that skills judge again, in their order.",
       }),
     ),
     trials: Type.Optional(

@@ -69,6 +69,18 @@ export const attempts = {
     "a dispatch is redelivered if its Associate is silent for longer",
     "redelivery, lease expiry",
   ],
+  probedAckWaitMs: [
+    2_000,
+    "milliseconds",
+    "the same with ANTIPHON_PROBED_LEASES; the lease of a holder that can be reached stays associateAckWaitMs",
+    "redelivery; the holder is asked whether it is alive",
+  ],
+  holderAbsentMs: [
+    400,
+    "milliseconds",
+    "for which nobody may listen where the holder of an attempt does, before its lease ends early",
+    "the attempt is recorded as lapsed",
+  ],
   drainMs: [
     30_000,
     "milliseconds",

@@ -2,25 +2,26 @@
 import type { Plan } from "../seeds/plan.ts";
 import type { TaskPlan } from "../seeds/v13-plan.ts";
 import type { TaskGraph } from "./read-plan.ts";
+import { taskIdOf } from "./task-number.ts";
 
-const NODE_OF_KIND = { edit_repo: "compute", run: "io", inspect: "decision" } as const;
+/** Plan.v0 has no verbs of git. */
+const NODE_OF_KIND = { edit_repo: "compute", run: "io", git: "io", inspect: "decision" } as const;
 
 export function planDocuments({ tasks }: TaskGraph): { taskPlan: TaskPlan; plan: Plan } {
-  const idOf = (id: number): string => `T-${String(id).padStart(3, "0")}`;
   return {
     taskPlan: {
       nodes: tasks.map(({ id, description, dependencies }) => ({
-        id: idOf(id),
+        id: taskIdOf(id),
         title: description,
-        dependsOn: dependencies.map(idOf),
+        dependsOn: dependencies.map(taskIdOf),
         tags: [],
       })),
     },
     plan: {
       nodes: tasks.map(({ id, dependencies, kind = "edit_repo" }) => ({
-        id: idOf(id),
+        id: taskIdOf(id),
         kind: NODE_OF_KIND[kind],
-        deps: dependencies.map(idOf),
+        deps: dependencies.map(taskIdOf),
       })),
     },
   };

@@ -13,6 +13,7 @@ import type { SchemaName } from "../registry/registry.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
 import type { Problem } from "../validation/problem.ts";
 import { withoutApprovalNodes } from "./approval-nodes.ts";
+import { GIT_BASE, goesBack, namesTask } from "./git-tasks.ts";
 import type { PlanFile } from "./plan-file.ts";
 
 /** A task before it has a number. */
@@ -94,10 +95,14 @@ export const PLAN_FORMS = {
 
 function ofContract(task: TaskContract): PlanTask {
   const { id, objective, scope, verification_commands: checks, acceptance_criteria, depends_on = [] } = task;
+  const { kind, git_action, base_ref } = task;
   return {
     id,
     description: objective,
     dependencies: depends_on,
+    ...(kind === undefined ? {} : { kind }),
+    ...(git_action === undefined ? {} : { git_action }),
+    ...(base_ref === undefined ? {} : { base_ref }),
     ...(checks.length === 0 ? {} : { checks }),
     ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
     allowed_files: scope.allowed_files,
@@ -105,21 +110,25 @@ function ofContract(task: TaskContract): PlanTask {
   };
 }
 
-function ofDirectorTasks(tasks: readonly DirectorTask[]): PlanTask[] | Problem {
-  const git = tasks.findIndex(({ kind }) => kind === "git");
-  if (git >= 0)
-    return {
-      path: `/tasks/${git}/kind`,
-      message: "a plan has no git tasks",
-      expected: "edit_repo, run or inspect",
-      found: "git",
-    };
+/** A DirectorTask names no dependencies, but one that goes back to another task comes after it. */
+function ofDirectorTasks(tasks: readonly DirectorTask[]): PlanTask[] {
   return tasks.map((task) => {
-    const { task_id: id, instruction, kind, acceptance_criteria, commands, verify_profile } = task;
+    const {
+      task_id: id,
+      instruction,
+      kind,
+      git_action,
+      acceptance_criteria,
+      commands,
+      verify_profile,
+    } = task;
     const checks = verify_profile.commands;
+    const ref = goesBack(task) ? (task.base_ref ?? GIT_BASE) : null;
+    const on = tasks.find((other) => ref !== null && other !== task && namesTask(ref, other.task_id));
     return {
-      ...{ id, description: instruction, dependencies: [] },
-      ...(kind === "git" ? {} : { kind }),
+      ...{ id, description: instruction, dependencies: on === undefined ? [] : [on.task_id], kind },
+      ...(git_action === undefined ? {} : { git_action }),
+      ...(ref === null ? {} : { base_ref: ref }),
       ...(checks.length === 0 ? {} : { checks }),
       ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
       ...(commands.length === 0 ? {} : { agent: { kind: "scripted" as const, commands } }),

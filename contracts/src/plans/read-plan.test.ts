@@ -117,6 +117,41 @@ describe("a plan", () => {
     ]);
   });
 
+  test("with git tasks keeps their verbs and what they go back to, in each form that can say so", () => {
+    const back = { kind: "git", git_action: "git_reset" } as const;
+    const own = [
+      { id: 1, description: "a" },
+      { id: 2, description: "b", dependencies: [1] },
+      { id: 3, description: "c", dependencies: [2], ...back, base_ref: "1" },
+      { id: 4, description: "d", ...back },
+    ];
+    const third = { ...back, base_ref: "T-001", dependencies: [2] };
+    expect(planned({ tasks: own }).tasks).toMatchObject([{}, {}, third, { id: 4, ...back }]);
+    const contracts = [
+      contract("T-001"),
+      contract("T-002", { depends_on: ["T-001"], kind: "inspect" }),
+      contract("T-003", { depends_on: ["T-002"], ...back, base_ref: "T-001" }),
+    ];
+    expect(planned(contracts).tasks).toMatchObject([{}, { kind: "inspect" }, third]);
+    const directed = [
+      directorTask("make"),
+      directorTask("undo", { ...back, base_ref: "make" }),
+      directorTask("all", { ...back }),
+      directorTask("look", { kind: "git", git_action: "git_status", base_ref: "refs/heads/main" }),
+    ];
+    expect(planned(directed).tasks).toMatchObject([
+      {},
+      { ...back, base_ref: "T-001", dependencies: [1] },
+      { ...back, base_ref: "base", dependencies: [] },
+      { kind: "git", git_action: "git_status" },
+    ]);
+    expect(planDocuments(planned(contracts)).plan.nodes.map(({ kind }) => kind)).toEqual([
+      "compute",
+      "decision",
+      "io",
+    ]);
+  });
+
   test.each([
     ["another document", { a: 1 }, ""],
     ["no list", { tasks: 3 }, "/tasks"],
@@ -130,7 +165,46 @@ describe("a plan", () => {
       "/tasks",
     ],
     ["an approval of nothing", { nodes: [{ id: "a", kind: "approval", deps: [] }] }, "/nodes/0/deps"],
-    ["a git task", directorTask("t", { kind: "git", git_action: "git_status" }), "/tasks/0/kind"],
+    [
+      "a git task without a verb",
+      { tasks: [{ id: 1, description: "a", kind: "git" }] },
+      "/tasks/0/git_action",
+    ],
+    [
+      "an unknown verb of git",
+      { tasks: [{ id: 1, description: "a", kind: "git", git_action: "git_push" }] },
+      "/tasks/0/git_action",
+    ],
+    [
+      "a verb of git for an agent",
+      { tasks: [{ id: 1, description: "a", git_action: "git_status" }] },
+      "/tasks/0/git_action",
+    ],
+    [
+      "a git task with an agent",
+      directorTask("t", { kind: "git", git_action: "git_status", commands: ["make"] }),
+      "/tasks/0/agent",
+    ],
+    [
+      "a ref of the repository",
+      directorTask("t", { kind: "git", git_action: "git_reset", base_ref: "main" }),
+      "/tasks/0/base_ref",
+    ],
+    [
+      "a ref to a task that need not be done first",
+      {
+        tasks: [
+          { id: 1, description: "a" },
+          { id: 2, description: "b", kind: "git", git_action: "git_reset", base_ref: "T-001" },
+        ],
+      },
+      "/tasks/1/base_ref",
+    ],
+    [
+      "a ref where none is gone back to",
+      { tasks: [{ id: 1, description: "a", kind: "git", git_action: "git_status", base_ref: "base" }] },
+      "/tasks/0/base_ref",
+    ],
     ["an empty title and id", { nodes: [{ id: "", title: "", dependsOn: [], tags: [] }] }, "/nodes/0/id"],
     ["too many contracts", Array.from({ length: 300 }, (_, i) => contract(`T-${i + 1}`)), "/tasks"],
     [

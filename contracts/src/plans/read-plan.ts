@@ -6,7 +6,9 @@ import { graphRules } from "../rules/graph.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
 import { bounded, type Problem } from "../validation/problem.ts";
 import { validate, type Validation } from "../validation/validate.ts";
+import { gitTaskRule, namesTask } from "./git-tasks.ts";
 import { PLAN_FORMS, type PlanForm, type PlanTask } from "./plan-forms.ts";
+import { taskIdOf, taskNumberIn } from "./task-number.ts";
 
 export interface TaskGraph {
   /** The goal that the plan names; null: it names none. */
@@ -17,7 +19,6 @@ export interface TaskGraph {
 export type ReadPlan = { ok: true; plan: TaskGraph } | { ok: false; problem: Problem };
 
 const MAX_TASKS = 256;
-const MAX_ID = 1000;
 
 export function readPlan(given: unknown): ReadPlan {
   const document = gathered(given);
@@ -86,12 +87,12 @@ function countProblem({ length }: readonly PlanTask[], { list }: PlanForm): Prob
 }
 
 function graphProblem(tasks: readonly PlanTask[], form: PlanForm): Problem | null {
-  const nodes = tasks.map(({ id, dependencies }) => ({ id, deps: dependencies }));
+  const nodes = tasks.map(({ dependencies, ...task }) => ({ ...task, deps: dependencies }));
   const rules = graphRules({
     ...{ name: "plan", path: form.list, idKey: form.id, depsKey: form.dependencies ?? "" },
     nodes: () => nodes,
   });
-  for (const { check } of rules) {
+  for (const { check } of [...rules, gitTaskRule("plan", form.list, () => nodes)]) {
     const problem = check(null);
     if (problem !== null) return problem;
   }
@@ -100,13 +101,18 @@ function graphProblem(tasks: readonly PlanTask[], form: PlanForm): Problem | nul
 
 /** `T-007` and `7` keep their number; if an id is no number, all tasks are numbered in their order. */
 function numbered(tasks: readonly PlanTask[], form: PlanForm, goal: string | null): ReadPlan {
-  const own = tasks.map(({ id }) => numberIn(id));
+  const own = tasks.map(({ id }) => taskNumberIn(id));
   const keep = own.every((number) => number !== null) && new Set(own).size === own.length;
   const numbers = new Map(tasks.map(({ id }, i) => [id, keep ? (own[i] ?? 0) : i + 1]));
   const specs: TaskSpec[] = [];
-  for (const [i, { id, dependencies, ...task }] of tasks.entries()) {
+  const refOf = (ref: string): string => {
+    const number = numbers.get(tasks.find(({ id }) => namesTask(ref, id))?.id ?? "");
+    return number === undefined ? ref : taskIdOf(number);
+  };
+  for (const [i, { id, dependencies, base_ref: ref, ...task }] of tasks.entries()) {
     const spec = {
       ...task,
+      ...(ref === undefined ? {} : { base_ref: refOf(ref) }),
       id: numbers.get(id),
       dependencies: dependencies.map((dep) => numbers.get(dep)),
       allowed_files: task.allowed_files ?? [],
@@ -116,11 +122,6 @@ function numbered(tasks: readonly PlanTask[], form: PlanForm, goal: string | nul
     specs.push(outcome.value);
   }
   return { ok: true, plan: { goal, tasks: specs } };
-}
-
-function numberIn(id: string): number | null {
-  const number = Number(/^(?:[Tt]-)?(\d{1,4})$/.exec(id)?.[1] ?? Number.NaN);
-  return number >= 1 && number <= MAX_ID ? number : null;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -3,8 +3,8 @@
  * everything else.
  *
  * A permission on subjects alone would not hold: the server sends the answer to a request to any reply subject the
- * requester names, without a look at the requester's permissions. Whoever may read one stored message could so have it
- * delivered to `$JS.API.STREAM.PURGE.<stream>`, or to the register of an approval. So every service but the Director
+ * requester names, without a look at the requester's permissions. A service that may read one stored message could
+ * so have it delivered to `$JS.API.STREAM.PURGE.<stream>`, or to the register of an approval. So every service but the Director
  * has an account of its own, which imports exactly what that table lists. An answer stays in the account that asked.
  *
  * The Director provisions the server and shares the streams' account with two users for people: `operator` reads, and

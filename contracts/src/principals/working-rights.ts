@@ -29,10 +29,11 @@ export function associate(places: Places): Rights {
       calls("sandbox.run", "long"),
       calls("sandbox.job.*"),
       calls("repo.export", "long"),
+      calls("attempt.held.*"),
       durability,
     ],
     hears: ["antiphon.v1.ctl.*"],
-    serves: ["antiphon.v1.rpc.attempt.replay"],
+    serves: ["antiphon.v1.rpc.attempt.replay", "antiphon.v1.rpc.attempt.held.*"],
     replies: "received",
   };
 }

@@ -98,7 +98,13 @@ export const EgressReport = closed(
         minLength: 1,
         maxLength: 400,
         description:
-          "Code and reason of the first model call that was refused because it could not be priced.",
+          "Code and reason of the first model call that was refused because it could not be priced, or had no key or no budget.",
+      }),
+    ),
+    hosts_refused: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
+        maxItems: 16,
+        description: "The first hosts that were refused because the sandbox may not reach them.",
       }),
     ),
     replay: Type.Optional(

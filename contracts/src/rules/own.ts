@@ -9,6 +9,7 @@ import type { Patch } from "../seeds/patch.ts";
 import type { Plan } from "../seeds/plan.ts";
 import type { TaskContract } from "../seeds/task-contract.ts";
 import { associateResultRules, directorTaskRules } from "./director-associate.ts";
+import { gitTaskRule } from "../plans/git-tasks.ts";
 import { graphRules } from "./graph.ts";
 import { pathRules } from "./paths.ts";
 import { finalRules, initialRules } from "./router-contract.ts";
@@ -99,18 +100,18 @@ export const taskContractRules: readonly Rule[] = [
   },
 ];
 
-const taskGraph = (name: string): Rule[] =>
-  graphRules({
-    name,
-    path: "/tasks",
-    idKey: "id",
-    depsKey: "dependencies",
-    nodes: (value) =>
-      ((value as RunOptions | PlanFile).tasks ?? []).map(({ id, dependencies = [] }) => ({
-        id: String(id),
-        deps: dependencies.map(String),
-      })),
-  });
+const taskGraph = (name: string): Rule[] => {
+  const nodes = (value: unknown) =>
+    ((value as RunOptions | PlanFile).tasks ?? []).map(({ id, dependencies = [], ...task }) => ({
+      ...task,
+      id: String(id),
+      deps: dependencies.map(String),
+    }));
+  return [
+    ...graphRules({ name, path: "/tasks", idKey: "id", depsKey: "dependencies", nodes }),
+    gitTaskRule(name, "/tasks", nodes),
+  ];
+};
 
 export const planFileRules: readonly Rule[] = taskGraph("plan-file");
 

@@ -100,6 +100,15 @@ const pack = agent(
       maxItems: 64,
       description: "Globs of its own files, which are left out of the change.",
     }),
+    model: Type.Optional(
+      closed(
+        {
+          host: Type.String({ minLength: 1, maxLength: 253 }),
+          name: Type.String({ minLength: 1, maxLength: 128 }),
+        },
+        { description: "The model that it calls, and where. Such calls need a model budget." },
+      ),
+    ),
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
     hears: Type.Optional(PackHears),

@@ -69,7 +69,8 @@ export const Gate = closed(
     ),
     agent: Type.Optional({
       ...GateAgent,
-      description: "With `skill`: who judges. Default: as the run says.",
+      description:
+        "With `skill`: who judges. Default: the `judge` of the profile, else whom the run names, if that may judge.",
     }),
   },
   { description: "A decision of people, or of a skill, that certain changes need before they land." },

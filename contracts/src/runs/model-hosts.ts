@@ -1,7 +1,7 @@
 /**
- * Well-known hosts of model providers. A run with a model budget reaches the hosts that the egress gateway has prices for,
- * and pays for each call; the same host on the run's allowlist would be reached without a price where the gateway has none,
- * so both together are refused. Pure.
+ * Well-known hosts of model providers. A run with a model budget reaches the hosts that the egress gateway has prices for, and
+ * pays for each call. If such a host were on the run's allowlist too, a gateway without its price would let calls through
+ * unpaid. A run with both is therefore refused. Pure.
  */
 const MODEL_HOSTS = [
   "api.openai.com",

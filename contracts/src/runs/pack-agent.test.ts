@@ -26,6 +26,7 @@ it("fills in the pack's own model, or the one that was asked for", () => {
   expect(packAgent(pack, { model: "m-2", modelHost: "models.test" })).toMatchObject({
     argv: ["a", "--model", "m-2"],
     env: { URL: "https://models.test/v1" },
+    model: { host: "models.test", name: "m-2" },
   });
   expect(validate("AgentSpec", packAgent(pack))).toMatchObject({ ok: true });
 });

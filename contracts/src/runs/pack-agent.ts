@@ -34,11 +34,10 @@ export function fileCommand(name: string, content: string, isNextPart = false): 
 }
 
 export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pack"> {
+  const name = choice.model ?? pack.model?.name ?? "";
+  const host = choice.modelHost ?? pack.model?.host ?? "";
   const filled = (text: string): string =>
-    text
-      .replaceAll("${files}", FILES)
-      .replaceAll("${model}", choice.model ?? pack.model?.name ?? "")
-      .replaceAll("${model_host}", choice.modelHost ?? pack.model?.host ?? "");
+    text.replaceAll("${files}", FILES).replaceAll("${model}", name).replaceAll("${model_host}", host);
   const { npm, pip, lock, commands } = pack.install ?? {};
   const env = Object.entries(pack.env ?? {}).map(([name, value]) => [name, filled(value)] as const);
   return {
@@ -61,6 +60,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     env: Object.fromEntries(env),
     junk: [...(pack.junk ?? [])],
+    ...(name === "" || host === "" ? {} : { model: { host, name } }),
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
     ...(pack.hears === true ? { hears: true } : {}),

@@ -24,7 +24,8 @@ const blocks = oneOf(["error", "warning", "info"], {
 
 export const GateAgent = Type.Unsafe<AgentSpec>({
   ...AgentSpec,
-  description: "Who judges. Default: the agent of the run, in a sandbox of its own.",
+  description:
+    "Who judges, in a sandbox of its own. Default: the judge of the policy, else the agent of the run, if that may judge.",
 });
 
 export const SkillGates = closed(
@@ -69,6 +70,11 @@ export const GateOrder = closed(
     skill: GateSkill,
     task: TaskId,
     attempt: Epoch,
+    integration: Type.Optional({
+      ...Epoch,
+      description:
+        "The change stands on a target branch that moved: the try to land the run there. Absent: the change as its attempt made it.",
+    }),
     commit: { ...CommitId, description: "The verified commit that would land." },
     diff: Type.Unsafe<BlobRef>({ ...BlobRef, description: "The change, as the clean room verified it." }),
   },

@@ -1,6 +1,7 @@
 /** A task that the user gives instead of a plan by the Router. */
 import { Type, type Static } from "typebox";
-import { closed, oneOf } from "../shapes/shape.ts";
+import { GitAction, TaskKind } from "../seeds/director-task.ts";
+import { closed } from "../shapes/shape.ts";
 import { AgentSpec } from "./agents.ts";
 import { Approvals } from "./approvals.ts";
 
@@ -27,7 +28,16 @@ export const TaskSpec = closed(
     dependencies: Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), { maxItems: 1000 }),
     agent: Type.Optional(AgentSpec),
     checks: Type.Optional(Type.Array(command, { maxItems: 64 })),
-    kind: Type.Optional(oneOf(["edit_repo", "run", "inspect"])),
+    kind: Type.Optional(TaskKind),
+    git_action: Type.Optional(GitAction),
+    base_ref: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          "What `git_reset` and `git_checkout` go back to: `base`, the commit that the run started from, or a task that this one depends on (`T-003`), for the files as that one left them. Default: `base`.",
+      }),
+    ),
     allowed_files: Type.Optional(
       globs(
         "Globs of files the task may change. Empty: all. Tasks that may change the same files run one after the other; a task without this field is not compared.",

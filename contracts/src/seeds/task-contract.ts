@@ -1,6 +1,7 @@
 /** The task contract, `tasks/T-{id}.yaml` (seed 001): a persistent definition of work to be done. */
 import { Type, type Static } from "typebox";
 import { Digest, TaskId } from "../shapes/ids.ts";
+import { GitAction, TaskKind } from "./director-task.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 
 export const TaskState = oneOf(["open", "proposed", "done", "failed"], {
@@ -41,6 +42,15 @@ export const TaskContract = closed(
     run_id: Type.Optional(Type.String({ minLength: 1, description: "The run this task belongs to." })),
     epoch: Type.Optional(Type.Integer({ minimum: 0, description: "Attempts dispatched so far." })),
     depends_on: Type.Optional(Type.Array(TaskId)),
+    kind: Type.Optional(TaskKind),
+    git_action: Type.Optional(GitAction),
+    base_ref: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: "Of `git_reset` and `git_checkout`: `base`, or the id of a task.",
+      }),
+    ),
     feedback: Type.Optional(Type.Array(TaskFeedback, { description: "Why earlier attempts were rejected." })),
     evidence: Type.Optional(
       Type.Array(closed({ path: Type.String({ minLength: 1 }), digest: Digest }), {

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from "typebox";
 import { Gate, RiskClass } from "../runs/approvals.ts";
+import { GateAgent } from "../runs/skill-gates.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { PlanNodeId, SessionId, WorkItemRef, WorkspaceRef } from "./v13-refs.ts";
@@ -57,6 +58,16 @@ export const PolicyProfile = closed(
       Type.Array(Gate, {
         maxItems: 64,
         description: "Ours: decisions of people that certain changes need before they land.",
+      }),
+    ),
+    judge: Type.Optional({
+      ...GateAgent,
+      description: "Ours: who judges where a gate with a skill names nobody. Absent: see `ownJudges`.",
+    }),
+    ownJudges: Type.Optional(
+      Type.Boolean({
+        description:
+          "Ours: a run may be judged by the agent that it brings itself, also by its author. Default: false; then only a pack of the deployment may judge where nobody is named.",
       }),
     ),
     allowedGrants: Type.Optional(

@@ -24,7 +24,7 @@ const HEAD = 5;
 const UNIT = 3;
 const TOO_MUCH = -1;
 
-/** What the value leaves of so many bytes at least. Negative: nothing, or only the codec knows. */
+/** A lower bound of the bytes that are left after the value. Negative: it does not fit, or only the codec can tell. */
 function left(value: unknown, bytes: number, depth: number): number {
   if (typeof value === "string") return bytes - HEAD - UNIT * value.length;
   if (typeof value === "number") return bytes - NUMBER;

@@ -42,6 +42,12 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
+    subject: "antiphon.v1.rpc.attempt.held.<incarnation>",
+    carries:
+      "between Associates: `{runId, taskId, epoch}` -> `{working}`, from the process that claimed the attempt",
+    keptIn: "",
+  },
+  {
     subject: "antiphon.v1.rpc.run.contract",
     carries: "`RunContractRequest.v1` -> `RunContractReply.v1`; queue `director`",
     keptIn: "",

@@ -101,6 +101,8 @@ export const subjects = {
   repoCheck: `${ROOT}.rpc.repo.check`,
   sessionDeed: `${ROOT}.rpc.session.deed`,
   attemptReplay: `${ROOT}.rpc.attempt.replay`,
+  /** To the Associate process of this incarnation: is it working on an attempt? */
+  attemptHolder: (incarnation: string): string => `${ROOT}.rpc.attempt.held.${token(incarnation)}`,
   runContract: `${ROOT}.rpc.run.contract`,
   runRebuild: `${ROOT}.rpc.run.rebuild`,
   runRestore: `${ROOT}.rpc.run.restore`,

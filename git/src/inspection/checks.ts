@@ -97,7 +97,7 @@ const PROBES: readonly Probe[] = [
   bats,
   script,
 ];
-/** Of no use before the others, because they run less than what the repository calls its tests. */
+/** They come last, because they run fewer tests than the repository's own command. */
 const LAST_PROBES: readonly Probe[] = [testPart, rubyTests];
 
 /** Parts of a `test` that also lints or asks a registry for advice, by the names that many projects give them. */

@@ -66,7 +66,7 @@ export async function discoverEnvironment(input: EnvironmentInput): Promise<Envi
 
 const MAX_LINE = 512;
 
-/** These set the modes of programs that are installed already, which only their owner may do, whenever they add one more. */
+/** To add a program, these set the modes of those already installed, which only the owner of a file may do. */
 const SETS_MODES = /(^|[\s;&|/])(pnpm|yarn|yarnpkg|bun)(\s|$)/;
 
 function isOwned(project: EnvironmentInput["project"], commands: readonly string[]): boolean {

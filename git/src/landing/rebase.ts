@@ -69,8 +69,18 @@ function conflict(fields: readonly string[]): RebaseOutcome {
   return { kind: "conflict", paths, message: (texts[0] ?? `conflict in ${paths.join(", ")}`).trim() };
 }
 
+/** A commit of the range, as it stands on the other head. */
+export interface ReplayedCommit {
+  /** The commit of the range. */
+  readonly of: string;
+  /** Its parent. */
+  readonly head: string;
+  readonly commit: string;
+  readonly tree: string;
+}
+
 export type ReplayOutcome =
-  | { kind: "replayed"; commit: string; tree: string }
+  | { kind: "replayed"; commit: string; tree: string; commits: readonly ReplayedCommit[] }
   | { kind: "conflict"; commit: string; paths: string[]; message: string };
 
 /**
@@ -90,6 +100,7 @@ export async function replayCommits(
   const trees = await treesOf(opened, [range.from, range.onto]);
   let [before, tree] = trees;
   let head = requireId(range.onto);
+  const replayed: ReplayedCommit[] = [];
   for (const commit of commits) {
     const outcome = await rebaseOnto(opened, { base: before, changed: commit.tree, onto: tree });
     if (outcome.kind === "conflict") return { ...outcome, commit: commit.id };
@@ -97,8 +108,9 @@ export async function replayCommits(
     if (outcome.change.tree === tree) continue;
     tree = outcome.change.tree;
     const { message, trailers, at } = commit;
+    const parent = head;
     head = await buildCommit(opened, {
-      parent: head,
+      parent,
       tree,
       message,
       trailers,
@@ -106,8 +118,9 @@ export async function replayCommits(
       objects: outcome.change.objects,
       ...(range.signer === undefined ? {} : { signer: range.signer }),
     });
+    replayed.push({ of: commit.id, head: parent, commit: head, tree });
   }
-  return { kind: "replayed", commit: head, tree };
+  return { kind: "replayed", commit: head, tree, commits: replayed };
 }
 
 async function treesOf(repo: Repo, ids: readonly [string, string]): Promise<[string, string]> {

@@ -2,8 +2,8 @@
  * Exports the content that a commit only points to (linked-content.ts) as a tar that is laid over its tree: the files of
  * submodules instead of empty directories, and the content of files in Git LFS instead of pointers.
  *
- * What is not on this machine, or does not fit in `maxBytes`, stays an empty directory or a pointer and is named, with
- * its remedy.
+ * Content that is not on this machine, or does not fit in `maxBytes`, stays an empty directory or a pointer. It is named
+ * with a remedy.
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";

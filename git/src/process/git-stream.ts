@@ -17,7 +17,7 @@ import {
 import { runStreamed, type ProcessEnd } from "./process-run.ts";
 
 export interface GitStreamCall extends Omit<GitCall, "stdin" | "maxOutputBytes" | "signal"> {
-  /** What it throws ends git, and is thrown on. */
+  /** An error that it throws ends git and is rethrown. */
   readonly input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 

@@ -7,8 +7,10 @@ import type { Socket } from "node:net";
 import type { ProcessEnd, ProcessOrder, ProcessRun } from "./process-run.ts";
 
 const CONNECTS_MS = 2_000;
-/** For a connection that was made before its process ended, and is not heard of yet. */
+/** For a connection of a process that a signal ended, perhaps before it could connect. */
 const ARRIVES_MS = 250;
+/** For a connection of a process that ended by itself, which has made it: this service is slow to hear of it. */
+const LATE_MS = 10_000;
 /** Both that are read. */
 const READ_STREAMS = 2;
 
@@ -62,11 +64,14 @@ export class LaunchedRun implements ProcessRun {
 
   /**
    * Waits until its output was heard. A process connects before it ends, so a connection may be on its way although its end is
-   * known.
+   * known. Without its output an exit code says nothing, so the process then counts as ended by a signal.
    */
   finished(end: ProcessEnd): void {
     this.#end = end;
-    if (this.#connected < READ_STREAMS) this.#arrival = setTimeout(() => this.#resolve(end), ARRIVES_MS);
+    if (this.#connected < READ_STREAMS) {
+      const unheard = end.code === null ? end : { code: null, signal: "the loss of its output" };
+      this.#arrival = setTimeout(() => this.#resolve(unheard), end.code === null ? ARRIVES_MS : LATE_MS);
+    }
     clearTimeout(this.#patience);
     this.#settle();
   }

@@ -24,7 +24,7 @@ const SOURCES: readonly (readonly [what: Chance, form: RegExp])[] = [
   ["timing", /\b(listen\(0|createServer|socketserver|http\.server|TcpListener|net\.Listen|ServerSocket)/],
 ];
 
-/** What a text draws on; random numbers come first. Null if it names nothing of that kind. */
+/** The source of chance that a text names, random numbers first. Null: none. */
 export function chanceIn(text: string): Chance | null {
   return SOURCES.find(([, form]) => form.test(text))?.[0] ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * Who names a file of the base: the files of code that contain its name, or else the name of its directory. Pure: a search
- * of the base decides.
+ * Finds the files of code that name a file of the base, or else its directory. Pure: the result of a search of the base is
+ * an argument.
  */
 import { foldedPath } from "../patch/path-rules.ts";
 import { pathMatcher } from "../patch/glob.ts";

@@ -59,7 +59,7 @@ function whyOf(path: string, guards: readonly Guard[]): string {
   return guard?.why ?? "it is protected";
 }
 
-/** What the check does without the change as well is its own doing. */
+/** Without those that the check also causes on the base, where the change is not. */
 export function besides(found: readonly Tampering[], base: readonly Tampering[]): Tampering[] {
   return found.filter(({ path }) => base.every((known) => known.path !== path));
 }

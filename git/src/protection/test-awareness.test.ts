@@ -3,8 +3,9 @@ import { awareOf, mayBeAware } from "./test-awareness.ts";
 
 const TREE = new Set(["add.test.js", "test_add.py"]);
 const isKnown = (name: string): boolean => TREE.has(name);
+const AROUND = { isKnown, now: Date.UTC(2026, 5, 1) };
 const signs = (path: string, text: string, before = ""): string[] =>
-  awareOf(path, text, before, isKnown).map(({ what }) => what);
+  awareOf(path, text, before, AROUND).map(({ what }) => what);
 
 describe("a source that knows it is being tested", () => {
   it.each([
@@ -66,7 +67,7 @@ describe("a source that knows it is being tested", () => {
     ],
   ])("%s: %s", (path, text) => {
     expect(signs(path, text)).toHaveLength(1);
-    expect(mayBeAware(path, text, isKnown)).toBe(true);
+    expect(mayBeAware(path, text, AROUND)).toBe(true);
   });
 
   it("counts only what the change adds", () => {
@@ -75,7 +76,7 @@ describe("a source that knows it is being tested", () => {
   });
 
   it("catches errors of the whole process only where no runner reports them", () => {
-    const [sign] = awareOf("src/a.js", "process.on('uncaughtException', () => {});", "", isKnown);
+    const [sign] = awareOf("src/a.js", "process.on('uncaughtException', () => {});", "", AROUND);
     expect(sign).toMatchObject({ ifUnreported: true });
   });
 });

@@ -6,6 +6,7 @@
  * only in sources: tests, tools and settings have rules of their own.
  */
 import { isHarness, isTestByName } from "./side.ts";
+import { whereaboutsIn } from "./whereabouts.ts";
 
 export interface Aware {
   readonly path: string;
@@ -13,6 +14,18 @@ export interface Aware {
   readonly what: string;
   /** It counts only where no test runner reported how the check went. */
   readonly ifUnreported: boolean;
+  /** The line that says so, counted from 1. Absent: the text as a whole does. */
+  readonly line?: number;
+  /** What the line says. */
+  readonly text?: string;
+}
+
+/** What the signs depend on besides the text. */
+export interface Surroundings {
+  /** Whether a file of this name is in the tree. */
+  readonly isKnown: (name: string) => boolean;
+  /** The time of the change, in milliseconds. */
+  readonly now: number;
 }
 
 interface Sign {
@@ -171,33 +184,31 @@ const MOST_BYTES = 512 * 1024;
 const MOST_NAMES = 16;
 
 /** Whether the text of a changed file can have a sign at all, so that the old text has to be read. */
-export function mayBeAware(path: string, text: string, isKnown: (path: string) => boolean): boolean {
-  return signsIn(path, text, isKnown).length > 0;
+export function mayBeAware(path: string, text: string, around: Surroundings): boolean {
+  return signsIn(path, text, around).length > 0;
 }
 
-/** @param before the text without the change; "" for a new file. @param isKnown whether a file of this name is in the tree */
-export function awareOf(
-  path: string,
-  text: string,
-  before: string,
-  isKnown: (path: string) => boolean,
-): readonly Aware[] {
-  const known = new Set(signsIn(path, before, isKnown).map(keyOf));
-  return signsIn(path, text, isKnown).filter((sign) => !known.has(keyOf(sign)));
+/** @param before the text without the change; "" for a new file */
+export function awareOf(path: string, text: string, before: string, around: Surroundings): readonly Aware[] {
+  const known = new Set(signsIn(path, before, around).map(keyOf));
+  return signsIn(path, text, around).filter((sign) => !known.has(keyOf(sign)));
 }
 
-const keyOf = ({ what }: Aware): string => what;
+/** A line that the base has, too, counts at no other place. */
+const keyOf = ({ what, text = "" }: Aware): string => `${what}\n${text}`;
 
-function signsIn(path: string, text: string, isKnown: (path: string) => boolean): readonly Aware[] {
+function signsIn(path: string, text: string, { isKnown, now }: Surroundings): readonly Aware[] {
   if (isHarness(path) || text.length > MOST_BYTES) return [];
   const found = SIGNS.filter(({ files, form }) => files.test(path) && form.test(text)).map(
-    ({ what, ifUnreported = false }) => ({ path, what, ifUnreported }),
+    ({ what, ifUnreported = false }): Aware => ({ path, what, ifUnreported }),
   );
   const sign = (what: string): Aware => ({ path, what, ifUnreported: false });
   if (JS.test(path) && assignsToBound(text)) found.push(sign("takes over the assertions of its tests"));
   const test = testReadBy(text, isKnown);
   if (test !== null) found.push(sign(`reads ${test}`));
-  return found;
+  const asked = new Set(found.map(({ what }) => what));
+  const lines = whereaboutsIn(path, text, isKnown, now).filter(({ what }) => !asked.has(what));
+  return [...found, ...lines.map((line) => ({ ...sign(line.what), ...line }))];
 }
 
 function assignsToBound(text: string): boolean {

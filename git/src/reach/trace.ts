@@ -70,6 +70,6 @@ export interface Trace {
   import(found: Import): void;
   /** A directory of the tree that is searched for programs. */
   searched(dir: string): void;
-  /** A glob of paths that the base has not, and that would decide if they were there. */
+  /** A glob of paths that are not in the base; a file there would decide the check. */
   missing(glob: string, why: string): void;
 }

@@ -2,8 +2,8 @@
  * A tree as a step from another one of the same repository: what differs, held in memory and stored as one small document. A
  * commit changes few files, and a step is not of the size of the repository. There are no steps from steps.
  *
- * A step proves nothing. Whoever applies one computes the id of the tree that results, from the ids of all its files, and
- * refuses any but the one that the step's name says.
+ * A step proves nothing. The reader that applies one computes the id of the resulting tree from the ids of all its files,
+ * and refuses a tree other than the one that the step's name says.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import {

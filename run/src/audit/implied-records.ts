@@ -105,7 +105,8 @@ function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): P
 
 /** Approvals are numbered by the run, so what the landed changes needed together is how many there are at least. */
 function beforeLanding({ taskId, epoch, seq, body }: Of<"landing">, run: KnownRun): Place[] {
-  if (taskId === null || body.kind !== "landed") return [];
+  if (body.kind !== "landed") return [];
+  if (taskId === null) return judgedAgain(run, epoch, seq);
   const byRun = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
   const needed = run
     .all("landing")
@@ -114,21 +115,38 @@ function beforeLanding({ taskId, epoch, seq, body }: Of<"landing">, run: KnownRu
     .reduce((sum, byVerdict) => sum + Math.max(byRun, byVerdict), 0);
   return [
     ...Array.from({ length: needed }, (_, i) => ["approval", null, i + 1] as const),
-    ...gatesBefore(run, taskId, epoch),
+    ...gatesBefore(run, taskId, epoch, seq),
   ];
 }
 
 /** Each skill that had to pass the change has judged it: a verdict about its tree. */
-function gatesBefore(run: KnownRun, taskId: string, epoch: number): Place[] {
-  const verdict = run.get("verdict", taskId, epoch)?.body;
-  return (verdict?.gates ?? []).map((gate) => {
-    const passed = run
-      .all("verdict")
-      .findLast(
-        ({ taskId: of, body }) => of === gate && body.verdict === "PASS" && body.tree === verdict?.tree,
-      );
-    return ["verdict", gate, passed?.epoch ?? nextEpoch(gate, run)] as const;
-  });
+function gatesBefore(run: KnownRun, taskId: string, epoch: number, seq: number): Place[] {
+  const verdict = run.get("verdict", taskId, epoch);
+  const { gates = [], tree = null } = verdict?.body ?? {};
+  return gates.map((gate) => passOf(run, gate, tree, { after: verdict?.seq ?? 0, before: seq }));
+}
+
+/** On a target branch that moved, each skill has judged each change as it stands there, after the clean room. */
+function judgedAgain(run: KnownRun, epoch: number, seq: number): Place[] {
+  const verdict = run.get("verdict", null, epoch);
+  const between = { after: verdict?.seq ?? 0, before: seq };
+  return (verdict?.body.replayed ?? []).flatMap(({ gates, tree }) =>
+    gates.map((gate) => passOf(run, gate, tree, between)),
+  );
+}
+
+/** The verdict with which a skill passed a tree; a register that does not exist if there is none. */
+function passOf(
+  run: KnownRun,
+  gate: string,
+  tree: string | null,
+  { after, before }: { readonly after: number; readonly before: number },
+): Place {
+  const passed = run
+    .all("verdict")
+    .filter(({ seq }) => seq > after && seq < before)
+    .findLast(({ taskId, body }) => taskId === gate && body.verdict === "PASS" && body.tree === tree);
+  return ["verdict", gate, passed?.epoch ?? nextEpoch(gate, run)];
 }
 
 /** A register that no record of the task has taken. */

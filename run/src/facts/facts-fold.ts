@@ -119,11 +119,12 @@ function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdi
   return { ...attempt, verdict: body, approval };
 }
 
-/** What a skill found is kept with the change that it is about. */
+/** Keeps a skill's findings with the change that they are about. */
 function withSkillsWord(facts: RunFacts, { taskId, body }: Read<"verdict">, own: Own): RunFacts {
   const gate = facts.tasks?.find(({ planned }) => planned.task.task_id === taskId)?.planned.gate;
   const about = facts.tasks?.find(({ planned }) => planned.task.task_id === gate?.of)?.attempts.at(-1);
   if (gate === undefined || taskId === null || about === undefined || about.verdict === null) return facts;
+  if (about.landing !== null) return facts; // It is judged again, on the target branch.
   const { gates: asked = [], tree } = about.verdict;
   if (tree !== body.tree || !asked.includes(taskId)) return facts;
   return withAttempt(facts, { taskId: gate.of, epoch: about.epoch }, own, (attempt) => {

@@ -138,9 +138,14 @@ export function noFacts(runId: string): RunFacts {
   };
 }
 
-/** Who asked for the work of a run, and the number of approvals that a verified change needs before it lands. */
-export function askedOf({ intent, messages }: Pick<RunFacts, "intent" | "messages">): Asked {
-  const askers = [intent?.principal ?? "", ...messages.map(({ by }) => by)];
+/**
+ * Who asked for the work of a run, and the number of approvals that a verified change needs before it lands. Who told an attempt
+ * something or answered its question has asked for a part of the work, whatever right that took. A request for changes to a verified
+ * change is the word of a reviewer and no such part.
+ */
+export function askedOf({ intent, messages, words }: Pick<RunFacts, "intent" | "messages" | "words">): Asked {
+  const answers = words.filter(({ type }) => type === "input");
+  const askers = [intent?.principal ?? "", ...[...messages, ...answers].map(({ by }) => by)];
   return { askers, needed: intent?.options.approvals?.needed ?? 0 };
 }
 

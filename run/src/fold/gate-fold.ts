@@ -5,12 +5,13 @@
  * say whether it has judged. Only its verdict is folded here.
  *
  * Promises:
- *   run/R11 Because a skill's word is about one verified change, it counts only while the attempt that it was given waits for
- *     it: an older one changes nothing, and each new change is judged again.
+ *   run/R11 Because a skill's word is about one verified change, it counts only while the change that it was given waits for
+ *     it: an older one changes nothing, and each new change is judged again, also one that was moved to another base.
  */
-import type { PlannedGate, StoredRecord } from "@antiphon/contracts";
+import type { StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { askedOf } from "../facts/run-facts.ts";
-import type { RunState, TaskState } from "../state/run-state.ts";
+import { judgedChange } from "../state/judged-change.ts";
+import type { Integration, RunState, TaskState } from "../state/run-state.ts";
 import { afterGate, type TaskStep } from "./task-fold.ts";
 
 type Verdict = Extract<StoredRecord, { type: "verdict" }>;
@@ -25,31 +26,41 @@ export function foldGateVerdict(
   const { phase } = task;
   if (gate === undefined || phase.kind !== "proposed" || record.epoch !== phase.epoch) return null;
   const { body } = record;
-  const judged = judgedBy(state, gate, task);
+  const judged = judgedChange(state, task);
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
   const again: TaskState = { ...seen, phase: { kind: "open", epoch: phase.epoch + 1 } };
   if (judged === null) return { state: withTask(state, again) }; // run/R11
   if (body.verdict !== "PASS" && body.code !== "ANT_GATE_BLOCKED") return null;
   const about = { gate: task.planned.task.task_id, at: record.at, body };
-  const step = afterGate(judged, about, state.policy, askedOf(state.facts));
-  if (step.kind === "refused") return step;
   const own: TaskState =
     body.verdict === "PASS"
       ? { ...seen, phase: { kind: "passed", epoch: phase.epoch, verdict: body } }
       : again;
+  if (judged.integration !== null)
+    return { state: { ...withTask(state, own), integration: afterGateAgain(state, about) } };
+  const step = afterGate(judged.task, about, state.policy, askedOf(state.facts));
+  if (step.kind === "refused") return step;
   return { state: withTask(withTask(state, own), step.task) };
 }
 
-/** The task whose change the skill has before it; null: that change does not wait any more. */
-function judgedBy(state: RunState, { of }: PlannedGate, { judges }: TaskState): TaskState | null {
-  const task = state.tasks.find(({ planned }) => planned.task.task_id === of);
-  return task?.phase.kind === "awaiting" && task.phase.epoch === judges ? task : null;
+/** No attempt of the author can answer a finding any more: its task is done (run/R3). */
+function afterGateAgain(
+  { integration }: RunState,
+  { gate, body }: { readonly gate: string; readonly body: VerdictBody },
+): Integration {
+  if (integration.kind !== "judging") return integration;
+  const { epoch, verdict, at } = integration;
+  if (body.verdict !== "PASS") {
+    const message = `judged again on the branch that moved: ${body.message}`;
+    return { kind: "refused", epoch, code: body.code ?? "ANT_GATE_BLOCKED", message };
+  }
+  const gates = integration.gates.filter((one) => one !== gate);
+  return gates.length === 0 ? { kind: "accepted", epoch, verdict, at } : { ...integration, gates };
 }
 
-/** run/R11: the skills that passed an earlier change of the task begin again when the next one waits for them. */
-export function withGatesReopened(state: RunState, { phase }: TaskState): RunState {
-  if (phase.kind !== "awaiting") return state;
-  return phase.gates.reduce((run, id) => {
+/** run/R11: the skills that passed an earlier change begin again when the next one waits for them. */
+export function withGatesReopened(state: RunState, waiting: readonly string[]): RunState {
+  return waiting.reduce((run, id) => {
     const gate = run.tasks.find(({ planned }) => planned.task.task_id === id);
     if (gate?.phase.kind !== "passed") return run;
     return withTask(run, { ...gate, phase: { kind: "open", epoch: gate.phase.epoch + 1 } });

@@ -1,8 +1,9 @@
 /** Folds one record into the state of a run. `foldTask` handles the records of a task. */
+import { canonicalJson } from "@antiphon/contracts";
 import type { LandingBody, StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { approvalsNeeded } from "@antiphon/contracts/runs/step-approval";
 import { askedOf } from "../facts/run-facts.ts";
-import type { Integration, RunState } from "../state/run-state.ts";
+import type { Integration, RunState, TaskState } from "../state/run-state.ts";
 import { foldFacts } from "../facts/facts-fold.ts";
 import { foldGateVerdict, withGatesReopened } from "./gate-fold.ts";
 import { foldTask, isTaskRecord, type TaskRecord } from "./task-fold.ts";
@@ -39,11 +40,11 @@ export function foldRun(state: RunState, record: StoredRecord): RunState {
     case "requeue":
     case "message":
       return seen; // It decides nothing.
-    case "verdict":
-      return {
-        ...seen,
-        integration: integrationVerdict(seen, record.epoch, record.body, record.at),
-      };
+    case "verdict": {
+      const integration = integrationVerdict(seen, record.epoch, record.body, record.at);
+      const next = { ...seen, integration };
+      return integration.kind === "judging" ? withGatesReopened(next, integration.gates) : next;
+    }
     case "landing":
       return {
         ...seen,
@@ -93,30 +94,47 @@ function foldTaskEvent(state: RunState, taskId: string, record: TaskRecord): Run
   if (task === undefined) return withRefusal(state, record, `the run has no task ${taskId}`);
   const ofGate = record.type === "verdict" ? foldGateVerdict(state, task, record) : null;
   if (ofGate !== null) return "state" in ofGate ? ofGate.state : withRefusal(state, record, ofGate.reason);
-  const step = foldTask(task, record, state.policy, askedOf(state.facts));
+  const step = foldTask(task, record, state.policy, askedOf(state.facts), successorsOf(state, task));
   if (step.kind === "refused") return withRefusal(state, record, step.reason);
   const next = { ...state, tasks: state.tasks.with(index, step.task) };
-  return record.type === "verdict" ? withGatesReopened(next, step.task) : next;
+  const { phase } = step.task;
+  return record.type === "verdict" && phase.kind === "awaiting" ? withGatesReopened(next, phase.gates) : next;
+}
+
+/** A task with an agent of its own, and a skill that judges, is not handed over. */
+function successorsOf({ facts: { intent } }: RunState, { planned }: TaskState): number {
+  const { agent, next_agents: next = [] } = intent?.options ?? {};
+  if (next.length === 0 || planned.gate !== undefined) return 0;
+  return canonicalJson(planned.agent) === canonicalJson(agent) ? next.length : 0;
 }
 
 function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at: Date): Integration {
   const now = run.integration;
   if (now.kind !== "open" || now.epoch !== epoch) return now;
-  const word = wordOn(run);
-  if (body.verdict === "PASS" && word !== null && body.commit !== run.head) {
+  if (body.verdict !== "PASS")
+    return { kind: "refused", epoch, code: body.code ?? "ANT_VERIFY_CHECK_FAILED", message: body.message };
+  if (body.commit === run.head) return { kind: "accepted", epoch, verdict: body, at };
+  const word = unrepeated(run, body);
+  if (word !== null) {
     const message = `the branch moved, so another commit than the ${word} ${run.head} would land`;
     return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10, run/R11
   }
-  if (body.verdict === "PASS") return { kind: "accepted", epoch, verdict: body, at };
-  return { kind: "refused", epoch, code: body.code ?? "ANT_VERIFY_CHECK_FAILED", message: body.message };
+  const gates = (body.replayed ?? []).flatMap((change) => change.gates);
+  return gates.length === 0
+    ? { kind: "accepted", epoch, verdict: body, at }
+    : { kind: "judging", epoch, verdict: body, at, gates }; // run/R11
 }
 
-/** What people or skills did with a commit of the run, so that no other may land in its place; null: nothing. */
-function wordOn({ facts, tasks }: RunState): "approved" | "judged" | null {
+/**
+ * What was said about the run's commits and nobody is asked again, so that no other commit may land in their place; null: nothing.
+ * A skill is asked again about each change; a person is not, because an approval is bound to what that person saw. A verdict
+ * without `replayed` comes from a Director that asks nobody again.
+ */
+function unrepeated({ facts, tasks }: RunState, { replayed }: VerdictBody): "approved" | "judged" | null {
   const asked = askedOf(facts);
   const verdicts = tasks.flatMap(({ phase }) => (phase.kind === "done" ? [phase.verdict] : []));
   if (verdicts.some((verdict) => approvalsNeeded(asked, verdict) > 0)) return "approved";
-  return verdicts.some(({ gates = [] }) => gates.length > 0) ? "judged" : null;
+  return replayed === undefined && verdicts.some(({ gates = [] }) => gates.length > 0) ? "judged" : null;
 }
 
 function integrationLanding(

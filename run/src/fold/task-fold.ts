@@ -41,6 +41,13 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
   "ANT_VERIFY_PROVES_NOTHING",
 ]);
 
+/** Failures of one agent that only another agent can improve: the deployment does not know its model, or has no key for it. */
+const FINAL_FOR_AGENT: ReadonlySet<string> = new Set([
+  "ANT_EGRESS_HOST",
+  "ANT_EGRESS_MODEL",
+  "ANT_EGRESS_NO_KEY",
+]);
+
 /** Failures that another attempt cannot improve: the run asks for what the deployment does not have, or has no money left. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_EGRESS_BUDGET",
@@ -50,9 +57,17 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
   "ANT_SERVICE_FAILED",
+  "ANT_TASK_GIT_FAILED",
 ]);
 
-export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, rule: Asked): TaskStep {
+/** @param successors how many agents a rejected attempt may still be handed over to, in all */
+export function foldTask(
+  task: TaskState,
+  event: TaskRecord,
+  policy: RunPolicy,
+  rule: Asked,
+  successors = 0,
+): TaskStep {
   const { phase } = task;
   const epoch = event.type === "approval" ? event.body.attempt : event.epoch; // Approvals are numbered by the run.
   if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // run/R3
@@ -68,7 +83,7 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
       return to(task, { ...phase, kind: "claimed", at: event.at, associate: event.body.associate });
     case "result":
       if (phase.kind !== "dispatched" && phase.kind !== "claimed") break;
-      return afterResult(task, phase, event, policy);
+      return afterResult(task, phase, event, policy, task.rejections < successors);
     case "verdict":
       if (phase.kind === "open" && event.body.verdict !== "PASS") {
         // The Director could not dispatch the task: the repository is gone, or cannot be set up.
@@ -98,7 +113,9 @@ function dispatched(epoch: number, { body, at }: RecordOf<"dispatch">): TaskPhas
 }
 
 function given(task: TaskState, { gate }: RecordOf<"dispatch">["body"]): TaskState {
-  return gate === undefined ? task : { ...task, judges: gate.attempt };
+  if (gate === undefined) return task;
+  const { attempt, integration = null } = gate;
+  return { ...task, judges: { attempt, integration } };
 }
 
 function afterResult(
@@ -106,6 +123,7 @@ function afterResult(
   phase: Extract<TaskPhase, { kind: "dispatched" | "claimed" }>,
   event: RecordOf<"result">,
   policy: RunPolicy,
+  handsOver: boolean,
 ): TaskStep {
   const { body } = event;
   if (body.kind === "abandoned" && body.outage === true) return afterOutage(task, event, body, policy);
@@ -129,7 +147,7 @@ function afterResult(
         questions: body.result.questions.map(questionText),
       });
     case "failed":
-      if (FINAL_FAILURES.has(body.code ?? ""))
+      if (FINAL_FAILURES.has(body.code ?? "") || (!handsOver && FINAL_FOR_AGENT.has(body.code ?? "")))
         return to(seen, failed(phase.epoch, body.code ?? "", body.result.summary));
       return reject(seen, policy, {
         epoch: phase.epoch,
@@ -184,7 +202,7 @@ function afterVerdict(
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
   if (body.verdict === "PASS") {
     if (body.commit === null)
-      return to(seen, { kind: "done", epoch: phase.epoch, commit: null, verdict: body });
+      return to(seen, { kind: "done", epoch: phase.epoch, commit: null, left: phase.base, verdict: body });
     const { gates = [] } = body;
     const verified = { epoch: phase.epoch, report: phase.report, at: event.at, verdict: body };
     return decided(seen, { kind: "awaiting", ...verified, digest, approvedBy: [], gates }, rule);
@@ -200,7 +218,8 @@ function afterLanding(
   body: LandingBody,
 ): TaskStep {
   if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));
-  return to(task, { kind: "done", epoch: phase.epoch, commit: body.commit, verdict: phase.verdict });
+  const { commit } = body;
+  return to(task, { kind: "done", epoch: phase.epoch, commit, left: commit, verdict: phase.verdict });
 }
 
 function afterInput(

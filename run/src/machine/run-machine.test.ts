@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { AgentSpec } from "@antiphon/contracts";
 import { closingOf } from "../owed/closing.ts";
 import { outstanding } from "../owed/outstanding.ts";
 import { openRun, replay, type RunSnapshot } from "./replay.ts";
@@ -70,6 +71,18 @@ describe("a run of one task", () => {
     expect(owed(log)).toEqual(["close"]);
     expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_EGRESS_BUDGET" });
   });
+
+  test.each(["ANT_EGRESS_HOST", "ANT_EGRESS_MODEL", "ANT_EGRESS_NO_KEY"])(
+    "an agent without a model (%s) starts no further attempt, unless another agent takes over",
+    (code) => {
+      const failed = (next_agents: AgentSpec[]) =>
+        attempt(new RecordLog().opened([planned(T1)], { next_agents }), T1).reported(T1, 1, "failed", code);
+      const log = failed([]);
+      expect(owed(log)).toEqual(["close"]);
+      expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code });
+      expect(owed(failed([{ kind: "command", argv: ["other"] }]))).toEqual([`dispatch ${T1} 2`]);
+    },
+  );
 
   test("does not try again when only a check or a grant is missing", () => {
     const log = proposed(new RecordLog().opened([planned(T1)]), T1);

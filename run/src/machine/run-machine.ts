@@ -1,7 +1,7 @@
 /**
  * The Director's machine: the life of one run as an xstate machine whose events are journal records.
  *
- *   queued -> working <-> waiting_input -> integrating -> settled -> closed
+ *   queued -> working <-> waiting_input -> integrating [-> working] -> settled -> closed
  *                |  \-> failing (no new work; active attempts may finish) -> settled
  *                \----> canceling (a change accepted before the cancel may land) -> settled
  *
@@ -56,11 +56,12 @@ export const runMachine = setup({
     nothingAccepted: ({ context }) =>
       context.integration.kind !== "accepted" &&
       !context.tasks.some((task) => task.phase.kind === "accepted"),
-    done: ({ context }) => context.tasks.every((task) => isOver(task, context.tasks)),
+    done: ({ context }) => context.tasks.every((task) => isOver(task, context)),
     wantsIntegration: ({ context }) =>
       context.integration.kind !== "none" && context.tasks.some((task) => isCommitted(task.phase)),
     integrated: ({ context }) =>
       context.integration.kind === "landed" || context.integration.kind === "refused",
+    judgedAgain: ({ context }) => context.integration.kind === "judging",
     onlyWaiting: ({ context }) => onlyWaiting(context),
     progressing: ({ context }) => !onlyWaiting(context),
   },
@@ -110,14 +111,12 @@ export const runMachine = setup({
       always: [{ guard: "wantsIntegration", target: "integrating" }, { target: "settled" }],
     },
     integrating: {
-      on: {
-        verdict: fold,
-        landing: fold,
-        cancel: fold,
-      },
+      // A skill that was at work on a change that people sent back may still report.
+      on: { ...attempts, input: fold, due: fold, cancel: fold },
       always: [
         { guard: "integrated", target: "settled" },
         { guard: "canceled", target: "canceling" },
+        { guard: "judgedAgain", target: "working" },
       ],
     },
     settled: {
@@ -145,7 +144,7 @@ function onlyWaiting(run: RunState): boolean {
   return (
     run.tasks.some(({ phase }) => phase.kind === "asking" || phase.kind === "awaiting") &&
     !run.tasks.some((task) => isActive(task) || task.phase.kind === "resting") &&
-    !run.tasks.some((task) => isReady(task, run.tasks))
+    !run.tasks.some((task) => isReady(task, run))
   );
 }
 

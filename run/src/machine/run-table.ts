@@ -1,7 +1,8 @@
 /**
  * The transitions of `run-machine.ts` as a table, made from the machine's own definition when the process starts. The
  * machine stays the only definition; folding by the table costs a fifth of xstate's `transition()`, and a Director folds
- * every record of every run. What a table cannot express in the definition ends the process at its start.
+ * every record of every run. If the definition holds something that a table cannot express, the
+ * process ends at its start.
  */
 import { JOURNAL_TYPES, type JournalType } from "@antiphon/contracts";
 import type { RunState } from "../state/run-state.ts";

@@ -48,6 +48,26 @@ function word(log: RecordLog, choice: ApprovalBody["choice"], by: string, about:
   });
 }
 
+describe("run/R10: an approval of a person who answered a question of the run", () => {
+  const answered = () => {
+    const log = opened().dispatched(T1).claimed(T1).reported(T1, 1, "needs_input");
+    log.add("input", T1, 1, { event: "answer", answers: ["plus"], by: "ben" });
+    return passed(log, T1, 2);
+  };
+
+  test("does not count, also if a gateway has stored it; one of somebody else does", () => {
+    const log = word(answered(), "approve", "ben");
+    expect(fold(log).context.refused?.reason).toBe("an approval of ben does not count");
+    expect(owed(log)).toEqual([]);
+    expect(owed(word(log, "approve", "eve"))).toEqual([`land ${T1} 2`]);
+  });
+
+  test("counts if it was no answer but a request for changes to a verified change", () => {
+    const log = passed(word(passed(opened()), "changes", "ben"), T1, 2);
+    expect(owed(word(log, "approve", "ben"))).toEqual([`land ${T1} 2`]);
+  });
+});
+
 describe("a run whose changes people have to approve", () => {
   test("waits after the clean room's PASS and starts no effect, for as long as it takes", () => {
     const log = passed(opened());

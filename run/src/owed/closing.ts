@@ -40,7 +40,7 @@ function endingOf(run: RunState): Ending {
   if (run.routed !== null && run.tasks.length === 0) {
     return { status: "failed", code: "ANT_PLAN_INVALID", message: run.routed.reason, commit, landedOn };
   }
-  const done = run.tasks.length > 0 && run.tasks.every((task) => isOver(task, run.tasks));
+  const done = run.tasks.length > 0 && run.tasks.every((task) => isOver(task, run));
   if (run.cancel !== null && !(done && run.integration.kind === "none")) {
     const { code, by } = run.cancel;
     if (code !== undefined) return { status: "failed", code, message: run.cancel.reason, commit, landedOn };

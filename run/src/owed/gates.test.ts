@@ -45,9 +45,10 @@ function passed(log: RecordLog, epoch = 1, gates: readonly string[] = [REVIEWER]
 }
 
 /** A skill at work on an attempt of T-001. */
-function begun(log: RecordLog, id: string, epoch: number, attempt: number): RecordLog {
+function begun(log: RecordLog, id: string, epoch: number, attempt: number, integration?: number): RecordLog {
   const diff = { bucket: "ANT_EVIDENCE_FILES", name: "x", digest: `sha256-${"A".repeat(43)}`, bytes: 1 };
-  const order = { skill: "reviewer" as const, task: T1, attempt, commit: commitOf(1), diff };
+  const given = { skill: "reviewer" as const, task: T1, attempt, commit: commitOf(1), diff };
+  const order = integration === undefined ? given : { ...given, integration };
   return log.dispatched(id, epoch, { gate: order }).claimed(id, epoch);
 }
 
@@ -212,18 +213,152 @@ describe("a skill beside people who approve", () => {
 });
 
 describe("the branch that was asked for", () => {
-  const landed = () => {
-    const log = found(passed(opened(["reviewer"], { land_on: "main" })), REVIEWER, 1, 1, PASS);
+  const landed = (options: Partial<RunOptions> = {}, skills: readonly GateSkill[] = ["reviewer"]) => {
+    const ids = skills.map((skill) => gateTaskId(T1, skill));
+    const log = passed(opened(skills, { land_on: "main", ...options }), 1, ids);
+    for (const id of ids) found(log, id, 1, 1, PASS);
+    if (options.approvals !== undefined) word(log, "approve");
     return log.landed(T1, 1, commitOf(1));
   };
+  /** The run's commits pass the clean room on a branch that moved, for the `n`th time. */
+  const moved = (log: RecordLog, n = 1, gates: readonly string[] = [REVIEWER]) => {
+    const replayed = {
+      task: T1,
+      head: commitOf(70 + n),
+      commit: commitOf(80 + n),
+      tree: AGAIN,
+      gates: [...gates],
+    };
+    return log.judged(null, n, { commit: commitOf(80 + n), tree: AGAIN, replayed: [replayed] });
+  };
+  /** A skill judges the change where it stands on the moved branch. */
+  const again = (log: RecordLog, id: string, epoch: number, n: number, verdict: object) => {
+    begun(log, id, epoch, 1, n).reported(id, epoch, "ok");
+    return log.judged(id, epoch, { tree: AGAIN, ...verdict });
+  };
+  const headMoved = { kind: "refused", code: "ANT_LANDING_HEAD_MOVED", message: "main moved" } as const;
+  const AGAIN = "9".repeat(40);
 
-  test("run/R11: takes the commit that a skill passed, and no other: the branch moved, so nobody judged what would land", () => {
+  test("takes the commit that a skill passed as it is", () => {
     expect(owed(landed().judged(null, 1, { commit: commitOf(1) }))).toEqual(["land-integration"]);
-    const log = landed().judged(null, 1, { commit: commitOf(7) });
+  });
+
+  test("run/R11: takes another commit, because the branch moved, only after every skill has judged that one too", () => {
+    const log = landed({}, ["reviewer", "qa"]);
+    expect(owed(moved(log, 1, [REVIEWER, QA]))).toEqual([`dispatch ${REVIEWER} 2`]);
+    expect(owed(begun(log, REVIEWER, 2, 1, 1))).toEqual([]);
+    log.reported(REVIEWER, 2, "ok");
+    expect(owed(log)).toEqual([`verify ${REVIEWER} 2`]);
+    expect(owed(log.judged(REVIEWER, 2, { ...PASS, tree: AGAIN }))).toEqual([`dispatch ${QA} 2`]);
+    expect(owed(again(log, QA, 2, 1, PASS))).toEqual(["land-integration"]);
+    log.landed(null, 1, commitOf(81), "refs/heads/main");
+    log.add("closed", null, 0, closingOf(fold(log).context));
+    expect(fold(log).context.closed).toMatchObject({ status: "succeeded", commit: commitOf(81) });
+    expect(missing(log)).toEqual([]);
+  });
+
+  test("is not moved by a commit that no skill has judged where it stands: the record of its landing is a fault", () => {
+    const log = moved(landed()).landed(null, 1, commitOf(81), "refs/heads/main");
+    expect(missing(log)).toEqual([`verdict ${REVIEWER.toLowerCase()} 2`]);
+    expect(fold(log).context.refused).toBeNull();
+    expect(fold(log).context.integration.kind).toBe("judging");
+  });
+
+  test("moves once more while a skill judges, so the skill judges a third time, up to the bound of tries", () => {
+    const log = again(moved(landed()), REVIEWER, 2, 1, PASS);
+    expect(owed(log.add("landing", null, 1, headMoved))).toEqual(["verify-integration"]);
+    expect(owed(moved(log, 2))).toEqual([`dispatch ${REVIEWER} 3`]);
+    again(log, REVIEWER, 3, 2, PASS).add("landing", null, 2, headMoved);
+    again(moved(log, 3), REVIEWER, 4, 3, PASS);
+    expect(owed(log)).toEqual(["land-integration"]);
+    expect(owed(log.add("landing", null, 3, headMoved))).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({
+      ...{ status: "failed", code: "ANT_LANDING_HEAD_MOVED", commit: commitOf(1) },
+    });
+  });
+
+  test("stays as it is if the skill blocks the change there, and the run says so", () => {
+    const log = again(moved(landed()), REVIEWER, 2, 1, BLOCKED);
     expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({
+      ...{ status: "failed", code: "ANT_GATE_BLOCKED", commit: commitOf(1) },
+      message: "not landed on the target branch: judged again on the branch that moved: a.js:3 is wrong",
+    });
+    expect(step(log, T1)).toMatchObject({ status: "done", commit: commitOf(1) });
+    expect(missing(log)).toEqual([]);
+  });
+
+  test("run/R11: what a skill says about an earlier place of the change counts for nothing", () => {
+    const log = again(moved(landed()), REVIEWER, 2, 1, PASS);
+    log.add("landing", null, 1, headMoved);
+    moved(log, 2);
+    log.judged(REVIEWER, 2, { ...BLOCKED, tree: AGAIN }); // The judge of the first try, late: run/R2.
+    expect(owed(log)).toEqual([`dispatch ${REVIEWER} 3`]);
+    again(log, REVIEWER, 3, 1, PASS); // It was given the first try by a Director that was behind.
+    expect(owed(log)).toEqual([`dispatch ${REVIEWER} 4`]);
+    expect(owed(again(log, REVIEWER, 4, 2, PASS))).toEqual(["land-integration"]);
+  });
+
+  test("lets a skill that is lost be dispatched again, and one that never writes its file fail the run", () => {
+    const log = begun(moved(landed()), REVIEWER, 2, 1, 1).lapsed(REVIEWER, 2);
+    expect(owed(log)).toEqual([`dispatch ${REVIEWER} 3`]);
+    const invalid = { verdict: "FAIL", code: "ANT_REVIEW_INVALID", message: "no file", commit: null };
+    again(again(log, REVIEWER, 3, 1, invalid), REVIEWER, 4, 1, invalid);
+    expect(owed(log)).toEqual(["close"]);
+    expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_REVIEW_INVALID" });
+  });
+
+  test("stays as it is after a cancel, and no skill is dispatched during a pause", () => {
+    const paused = moved(landed()).add("control", null, 1, { kind: "pause", by: "ann" });
+    expect(owed(paused)).toEqual([]);
+    expect(owed(paused.add("control", null, 2, { kind: "resume", by: "ann" }))).toEqual([
+      `dispatch ${REVIEWER} 2`,
+    ]);
+    expect(owed(begun(paused, REVIEWER, 2, 1, 1).canceled())).toEqual(["close"]);
+    expect(closingOf(fold(paused).context)).toMatchObject({ status: "canceled", commit: commitOf(1) });
+  });
+
+  test("asks a skill whose paths the change touches only there, and none about a change that is there already", () => {
+    const log = passed(opened(["reviewer"], { land_on: "main" }), 1, []).landed(T1, 1, commitOf(1));
+    expect(owed(moved(log))).toEqual([`dispatch ${REVIEWER} 1`]);
+    expect(owed(again(log, REVIEWER, 1, 1, PASS))).toEqual(["land-integration"]);
+    expect(owed(landed().judged(null, 1, { commit: commitOf(81), replayed: [] }))).toEqual([
+      "land-integration",
+    ]);
+  });
+
+  test("judges the changes of several tasks side by side", () => {
+    const QA2 = gateTaskId(T2, "reviewer");
+    const log = new RecordLog().opened(
+      [planned(T1), planned(T2, [T1]), gate(T1, "reviewer"), gate(T2, "reviewer")],
+      {
+        land_on: "main",
+      },
+    );
+    found(passed(log), REVIEWER, 1, 1, PASS).landed(T1, 1, commitOf(1));
+    log.dispatched(T2).claimed(T2).reported(T2, 1, "ok");
+    log.judged(T2, 1, { gates: [QA2], tree: TREES[1]!, commit: commitOf(2) });
+    found(log, QA2, 1, 1, { ...PASS, tree: TREES[1]! }).landed(T2, 1, commitOf(2));
+    const at = (task: string, id: string, n: number) => ({
+      ...{ task, head: commitOf(90), commit: commitOf(n), tree: AGAIN, gates: [id] },
+    });
+    log.judged(null, 1, { commit: commitOf(92), replayed: [at(T1, REVIEWER, 91), at(T2, QA2, 92)] });
+    expect(owed(log)).toEqual([`dispatch ${REVIEWER} 2`, `dispatch ${QA2} 2`]);
+    again(again(log, QA2, 2, 1, PASS), REVIEWER, 2, 1, PASS);
+    expect(owed(log)).toEqual(["land-integration"]);
+  });
+
+  test("run/R10: does not move by a word about another commit: a person who approved is not asked again", () => {
+    const log = landed({ approvals: { needed: 1 } });
+    expect(owed(moved(log))).toEqual(["close"]);
     const closing = closingOf(fold(log).context);
     expect(closing).toMatchObject({ status: "failed", code: "ANT_APPROVAL_STALE", commit: commitOf(1) });
-    expect(closing.message).toContain(`another commit than the judged ${commitOf(1)} would land`);
+    expect(closing.message).toContain(`another commit than the approved ${commitOf(1)} would land`);
+  });
+
+  test("stays as it is if the Director that verified there knows of no second judging", () => {
+    const log = landed().judged(null, 1, { commit: commitOf(81) });
+    expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code: "ANT_APPROVAL_STALE" });
   });
 });
 

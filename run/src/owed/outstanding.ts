@@ -10,7 +10,13 @@
  */
 import type { RunSnapshot } from "../machine/replay.ts";
 import { isPaused } from "../facts/run-facts.ts";
-import { isReady, type Integration, type TaskPhase, type TaskState } from "../state/run-state.ts";
+import {
+  isReady,
+  type Integration,
+  type RunState,
+  type TaskPhase,
+  type TaskState,
+} from "../state/run-state.ts";
 
 type Phase<K extends TaskPhase["kind"]> = Extract<TaskPhase, { kind: K }>;
 
@@ -49,12 +55,13 @@ export function effectKey(runId: string, { kind, taskId, epoch }: Effect): strin
 }
 
 export function outstanding(run: RunSnapshot): Effect[] {
-  const { tasks, integration } = run.context;
+  const { context } = run;
+  const { tasks, integration } = context;
   switch (run.value) {
     case "working":
     case "waiting_input":
       return [
-        ...(isPaused(run.context.facts) ? [] : dispatches(tasks)), // run/R7
+        ...(isPaused(context.facts) ? [] : dispatches(context)), // run/R7
         ...landings(tasks),
         ...verifications(tasks),
       ];
@@ -78,9 +85,9 @@ function poisoned({ phase, planned, lapses }: TaskState): PoisonedTask[] {
   return [{ taskId: planned.task.task_id, epoch: phase.epoch, lost: lapses, message: phase.message }];
 }
 
-function dispatches(tasks: readonly TaskState[]): Effect[] {
-  return tasks
-    .filter((task) => isReady(task, tasks)) // run/R6
+function dispatches(run: RunState): Effect[] {
+  return run.tasks
+    .filter((task) => isReady(task, run)) // run/R6
     .map((task) => ({ kind: "dispatch", ...placeOf(task) }));
 }
 
@@ -90,7 +97,7 @@ function landings(tasks: readonly TaskState[]): Effect[] {
   );
 }
 
-/** What a skill says is read at once, because it moves no branch. */
+/** A skill's result is verified at once, because it moves no branch. */
 function verifications(tasks: readonly TaskState[]): Effect[] {
   const isHeldUp = tasks.some(({ phase }) => phase.kind === "accepted" || phase.kind === "awaiting"); // run/R5
   const proposed = tasks

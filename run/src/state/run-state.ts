@@ -56,7 +56,8 @@ export type TaskPhase =
   | { kind: "asking"; epoch: number; at: Date; questions: string[] }
   /** Only of a task that judges: it has passed the change that it was given. */
   | { kind: "passed"; epoch: number; verdict: VerdictBody }
-  | { kind: "done"; epoch: number; commit: string | null; verdict: VerdictBody }
+  /** `left`: the commit it landed as; if it changed nothing, the one it started from. */
+  | { kind: "done"; epoch: number; commit: string | null; left: string; verdict: VerdictBody }
   | { kind: "failed"; epoch: number; code: string; message: string };
 
 export interface TaskState {
@@ -70,14 +71,23 @@ export interface TaskState {
   readonly feedback: readonly Feedback[];
   readonly answers: readonly { question: string; answer: string }[];
   readonly evidence: readonly EvidenceRef[];
-  /** Only of a task that judges: the attempt whose change it was given last. */
-  readonly judges?: number;
+  /** Only of a task that judges: the change that it was given last. */
+  readonly judges?: Given;
+}
+
+/** Names a change that a task judges. */
+export interface Given {
+  readonly attempt: number;
+  /** The try to land the run on its target branch; null: the change has not landed anywhere yet. */
+  readonly integration: number | null;
 }
 
 /** Landing of the finished run on the branch that the caller asked for. */
 export type Integration =
   | { kind: "none" }
   | { kind: "open"; epoch: number }
+  /** Verified on a branch that moved, and skills judge it again. `gates`: the tasks that have not passed it yet. */
+  | { kind: "judging"; epoch: number; verdict: VerdictBody; at: Date; gates: readonly string[] }
   | { kind: "accepted"; epoch: number; verdict: VerdictBody; at: Date }
   | { kind: "landed"; epoch: number; commit: string; ref: string }
   | { kind: "refused"; epoch: number; code: string; message: string };
@@ -133,11 +143,13 @@ export function isActive(task: TaskState): boolean {
   return kind === "dispatched" || kind === "claimed" || kind === "proposed" || kind === "accepted";
 }
 
-export function isReady(task: TaskState, tasks: readonly TaskState[]): boolean {
+type Work = Pick<RunState, "tasks" | "integration">;
+
+export function isReady(task: TaskState, run: Work): boolean {
   if (task.phase.kind !== "open") return false;
-  if (task.planned.gate !== undefined) return isAsked(task.planned, task.planned.gate, tasks);
+  if (task.planned.gate !== undefined) return isAsked(task.planned, task.planned.gate, run);
   return task.planned.deps.every((dep) =>
-    tasks.some((other) => other.planned.task.task_id === dep && other.phase.kind === "done"),
+    run.tasks.some((other) => other.planned.task.task_id === dep && other.phase.kind === "done"),
   );
 }
 
@@ -145,14 +157,19 @@ export function isReady(task: TaskState, tasks: readonly TaskState[]): boolean {
 function isAsked(
   { task: { task_id } }: PlannedTask,
   { of }: PlannedGate,
-  tasks: readonly TaskState[],
+  { tasks, integration }: Work,
 ): boolean {
+  if (integration.kind === "judging") {
+    const asked = integration.verdict.replayed?.find(({ task }) => task === of)?.gates ?? [];
+    return asked.find((gate) => integration.gates.includes(gate)) === task_id;
+  }
   const phase = tasks.find(({ planned }) => planned.task.task_id === of)?.phase;
   return phase?.kind === "awaiting" && phase.gates[0] === task_id;
 }
 
-/** Nothing more comes of the task. One that judges is over with the task whose changes it judges. */
-export function isOver({ planned: { gate }, phase }: TaskState, tasks: readonly TaskState[]): boolean {
+/** Nothing more comes of the task. One that judges is over with the task whose changes it judges, and not while it judges again. */
+export function isOver({ planned: { gate, task }, phase }: TaskState, { tasks, integration }: Work): boolean {
   if (gate === undefined) return phase.kind === "done";
+  if (integration.kind === "judging" && integration.gates.includes(task.task_id)) return false;
   return tasks.some(({ planned, phase: other }) => planned.task.task_id === gate.of && other.kind === "done");
 }

@@ -1,5 +1,6 @@
 /** The contracts as documents for people. They are rebuilt from a run's state and are never read back. */
-import type { RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
+import { goesBack } from "@antiphon/contracts";
+import type { DirectorTask, RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
 import type { RunState, TaskState } from "../state/run-state.ts";
 
 /** The contract of one task, or the Router's contract when `taskId` is null. Null if there is none. */
@@ -59,10 +60,18 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
     run_id: run.runId,
     epoch: phase.kind === "open" ? phase.epoch - 1 : phase.epoch,
     depends_on: [...planned.deps],
+    ...doingOf(planned.task),
     feedback: task.feedback.map(({ epoch, code, message }) => ({ epoch, code, message })),
     evidence: task.evidence.map(({ key, digest }) => ({ path: key, digest })),
     ...(phase.kind === "done" && phase.commit !== null ? { commit: phase.commit } : {}),
   };
+}
+
+/** A task of another kind than most, so that the contract leads to the same task when it is read as a plan. */
+function doingOf({ kind, git_action, base_ref }: DirectorTask): Partial<TaskContract> {
+  if (kind === "edit_repo") return {};
+  const back = goesBack({ kind, git_action }) && base_ref !== undefined ? { base_ref } : {};
+  return { kind, ...(git_action === undefined ? {} : { git_action }), ...back };
 }
 
 function contractStatus(task: TaskState): TaskContract["status"] {

@@ -131,7 +131,7 @@ function isDone(facts: RunFacts, id: string): boolean {
   return task !== undefined && task.attempts.length > 0 && attemptStanding(facts, task).status === "done";
 }
 
-/** What an attempt tells about its task; an absent field leaves what was told before. */
+/** The part of a task's view that an attempt sets. An absent field keeps its earlier value. */
 interface Told {
   readonly code?: string | null;
   readonly message?: string;

@@ -1,4 +1,4 @@
-import type { DirectorKey, JournalAddress } from "@antiphon/contracts";
+import type { DirectorKey, JournalAddress, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, decode, digestOf, parseJournalSubject, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import type { StoredMessage } from "../nats/direct-reader.ts";
@@ -47,15 +47,20 @@ const UNJUDGED: Judgement = { doubt: null, claim: null, mayHide: false };
 /** Enough for the first claim of nearly every attempt; others have noise before it. */
 const PAGE = 64;
 
-/** Judges a claim or a result, and nothing else. */
-export async function judgeReport(bus: Bus, stream: string, message: Judged): Promise<Judgement> {
-  const address = parseJournalSubject(message.subject);
+/** Judges a claim or a result, and nothing else. `record`: what was read of the message, if it was read before. */
+export async function judgeReport(
+  bus: Bus,
+  stream: string,
+  message: Judged,
+  record: StoredRecord | null = null,
+): Promise<Judgement> {
+  const address = record ?? parseJournalSubject(message.subject);
   if (address?.type !== "result" && address?.type !== "claim") return UNJUDGED;
-  const unfit = bus.records.misfit(message);
-  if (address.type === "claim") return { ...UNJUDGED, doubt: unfit };
+  const unfit = record === null ? bus.records.misfit(message) : null;
+  if (address.type === "claim") return unfit === null ? UNJUDGED : { ...UNJUDGED, doubt: unfit };
   const claim = await firstClaim(bus, stream, message, address);
   if (unfit !== null || claim === null || claim.key === null) return { ...UNJUDGED, doubt: unfit, claim };
-  const why = signatureDoubt(bus, claim.key, message, digestOf(message.data)); // runtime/J15
+  const why = signatureDoubt(bus, claim.key, message, record?.digest ?? digestOf(message.data)); // runtime/J15
   if (why === null) return { ...UNJUDGED, claim };
   const counts = isBefore(message, claim) || isLapse(message.data);
   return { doubt: counts ? null : why, claim, mayHide: counts };
@@ -98,24 +103,20 @@ async function firstClaim(
   const key = `${message.seq} ${message.subject}`;
   const known = bus.forged.claims.get(key);
   if (known !== undefined) return known;
-  const first = await firstFitting(
-    bus,
-    stream,
-    subjects.journal({ ...address, type: "claim" }, bus.partitions),
-  );
-  if (first === null) return null;
-  const claim = claimOf(bus, first);
-  bus.forged.claims.set(key, claim);
+  const { runId, taskId, epoch } = address;
+  const filter = subjects.journal({ type: "claim", runId, taskId, epoch }, bus.partitions);
+  const claim = await firstFitting(bus, stream, filter);
+  if (claim !== null) bus.forged.claims.set(key, claim);
   return claim;
 }
 
-async function firstFitting(bus: Bus, stream: string, filter: string): Promise<StoredMessage | null> {
+async function firstFitting(bus: Bus, stream: string, filter: string): Promise<FirstClaim | null> {
   for (let seq = 1, batch = 1; ; batch = PAGE) {
     const { messages, pending } = await bus.reader.next(stream, { filter, seq, batch });
     for (const message of messages) {
-      const unfit = bus.records.misfit(message);
-      if (unfit === null) return message;
-      bus.forged.alarm(message, unfit, stream);
+      const fit = bus.records.fitting(message);
+      if (typeof fit !== "string") return claimOf(message, fit);
+      bus.forged.alarm(message, fit, stream);
     }
     const last = messages.at(-1);
     if (last === undefined || pending === 0) return null;
@@ -123,9 +124,8 @@ async function firstFitting(bus: Bus, stream: string, filter: string): Promise<S
   }
 }
 
-function claimOf(bus: Bus, message: StoredMessage): FirstClaim {
+function claimOf(message: StoredMessage, record: StoredRecord): FirstClaim {
   const { subject, seq } = message;
-  const record = bus.records.read(message);
   const key = record.type === "claim" ? (record.body.reporter ?? null) : null;
   const place = message.header(HEADERS.restored) === "" ? null : record.seq;
   return { subject, seq, digest: record.digest, place, key };

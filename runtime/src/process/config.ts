@@ -40,8 +40,8 @@ export interface RuntimeConfig {
   /** ANTIPHON_DRAIN_MS: time a stopping service has to finish the work it holds. */
   drainMs: number;
   /**
-   * ANTIPHON_JOURNAL_PARTITIONS and ANTIPHON_REPLICAS. A missing setting is adopted from the server; on an empty server
-   * it is one.
+   * ANTIPHON_JOURNAL_PARTITIONS, ANTIPHON_REPLICAS and ANTIPHON_PROBED_LEASES (`on`, `off`). A missing setting is adopted
+   * from the server; on an empty server the numbers are one, and the leases are not probed.
    */
   deployment: Partial<Deployment>;
 }
@@ -72,9 +72,11 @@ export function readRuntimeConfig(
 function deploymentOf(env: Env): Partial<Deployment> {
   const partitions = integer(env, "ANTIPHON_JOURNAL_PARTITIONS", 1, limits.journalPartitions);
   const replicas = integer(env, "ANTIPHON_REPLICAS", 1, 5);
+  const leases = oneOf(env, "ANTIPHON_PROBED_LEASES", ["on", "off"]);
   return {
     ...(partitions === null ? {} : { partitions }),
     ...(replicas === null ? {} : { replicas }),
+    ...(leases === null ? {} : { probedLeases: leases === "on" }),
   };
 }
 

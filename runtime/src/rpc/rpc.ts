@@ -153,7 +153,7 @@ function opened<Reply extends object>(value: unknown): Reply & { ok: true } {
   throw new AntiphonError(code, reply.message ?? "the service failed without giving a reason");
 }
 
-/** Asks everybody who serves the subject. Whoever does not answer in time, or refuses, is left out. */
+/** Asks everybody who serves the subject, and collects the answers. Late answers and refusals are left out. */
 export function askAll<Reply extends object>(
   bus: Bus,
   subject: string,

@@ -18,7 +18,7 @@ export interface BlobBound {
   readonly bucket: string;
   /** Of the whole bucket. */
   readonly maxBytes: number;
-  /** What was wanted since then stays. */
+  /** Objects that were wanted since then stay. */
   readonly wantedBefore: Date;
   /** False: the object cannot be made again and stays. */
   mayGo(name: string): boolean;

@@ -19,6 +19,8 @@ export interface Deployment {
   partitions: number;
   /** Copies of each stream: 1, or 3 or 5 on a cluster. */
   replicas: number;
+  /** The ack wait of dispatches is limits.probedAckWaitMs; null: as it is on the server. */
+  probedLeases: boolean | null;
 }
 
 const partitionsKey = "antiphon.partitions";
@@ -43,6 +45,7 @@ export function settle(set: Partial<Deployment>, first: Partial<StreamConfig> | 
   return {
     partitions: there ?? set.partitions ?? JOURNAL_PARTITIONS,
     replicas: set.replicas ?? first?.num_replicas ?? 1,
+    probedLeases: set.probedLeases ?? null,
   };
 }
 

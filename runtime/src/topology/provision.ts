@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerConfig, StreamConfig } from "@nats-io/jetstream";
-import { AntiphonError, READERS, TOPOLOGY_VERSION, journalStream, topologyOf } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  READERS,
+  TOPOLOGY_VERSION,
+  journalStream,
+  limits,
+  topologyOf,
+} from "@antiphon/contracts";
 import type { BucketSpec, ConsumerSpec, Principal, StreamSpec } from "@antiphon/contracts";
 import { rightsOf } from "@antiphon/contracts/principals/rights";
 import type { Bus } from "../nats/bus.ts";
@@ -39,7 +46,7 @@ export async function provision(bus: Bus, set: Partial<Deployment> = {}): Promis
   await inOrder(wanted, (config) =>
     ensureStream(bus, { ...config, num_replicas: deployment.replicas }, ensure),
   );
-  await inOrder(consumers, (spec) => ensureConsumer(bus, spec, ensure));
+  await inOrder(consumers, (spec) => ensureConsumer(bus, spec, ensure, deployment.probedLeases));
   if (there < TOPOLOGY_VERSION) await writeVersion(bus, deployment);
   bus.adopt(deployment.partitions);
   return report;
@@ -223,22 +230,27 @@ async function readStream(bus: Bus, name: string): Promise<(StreamConfig & Recor
   }
 }
 
-async function ensureConsumer(bus: Bus, spec: ConsumerSpec, { report, keeps }: Ensure): Promise<void> {
+async function ensureConsumer(
+  bus: Bus,
+  spec: ConsumerSpec,
+  { report, keeps }: Ensure,
+  probedLeases: boolean | null,
+): Promise<void> {
   const name = `${spec.stream} > ${spec.name}`;
   const single = spec.filterSubjects.length === 1;
+  const existing = await readConsumer(bus, spec);
   const wanted = {
     durable_name: spec.name,
     name: spec.name,
     description: spec.purpose,
     ack_policy: "explicit",
     deliver_policy: "all",
-    ack_wait: spec.ackWaitMs * nanos,
+    ack_wait: ackWaitOf(spec, probedLeases, existing),
     max_deliver: spec.maxDeliver,
     max_ack_pending: spec.maxAckPending,
     ...(single ? { filter_subject: spec.filterSubjects[0] } : { filter_subjects: [...spec.filterSubjects] }),
     ...(spec.keepsToOne ? { priority_groups: [READERS], priority_policy: "prioritized" } : {}),
   } as unknown as ConsumerConfig;
-  const existing = await readConsumer(bus, spec);
   if (existing === null) {
     // Creating the same consumer twice with the same settings has no effect, so processes may start at the same time.
     await bus.jsm.consumers.add(spec.stream, wanted);
@@ -251,6 +263,17 @@ async function ensureConsumer(bus: Bus, spec: ConsumerSpec, { report, keeps }: E
   }
   await bus.jsm.consumers.update(spec.stream, spec.name, wanted);
   report.updated.push(name);
+}
+
+/** In nanoseconds. A service without the setting of the leases keeps what another one has set. */
+function ackWaitOf(
+  { name, ackWaitMs }: ConsumerSpec,
+  probedLeases: boolean | null,
+  existing: Record<string, unknown> | null,
+): number {
+  const probed = limits.probedAckWaitMs * nanos;
+  if (name !== "associate") return ackWaitMs * nanos;
+  return (probedLeases ?? existing?.["ack_wait"] === probed) ? probed : ackWaitMs * nanos;
 }
 
 async function readConsumer(bus: Bus, spec: ConsumerSpec): Promise<Record<string, unknown> | null> {

@@ -202,7 +202,7 @@ async function decide(
     }; // runtime/J5
   }
   try {
-    const { doubt } = await judgeReport(bus, info.stream, stored);
+    const { doubt } = await judgeReport(bus, info.stream, stored, record);
     if (doubt !== null) {
       bus.forged.alarm(stored, doubt, info.stream); // runtime/J15
       return { kind: "done" };

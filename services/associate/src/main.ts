@@ -14,7 +14,7 @@ export async function start({ bus, log, signal, node }: ServiceContext): Promise
   await new TreeCache(config.cacheDir).sweep().catch((error: unknown) => {
     log.warn({ err: error }, "the cache of base trees is not swept; the next tree that arrives tries again");
   });
-  const consumption = startAssociate(
+  const consumption = await startAssociate(
     { bus, log, signal },
     {
       associate: config.associate ?? node,

@@ -15,6 +15,7 @@ import type {
   TreeRef,
 } from "@antiphon/contracts";
 import type { Clock, JobAnswers, JobMessages, Logger } from "@antiphon/runtime";
+import type { Earlier } from "./attempt/brief.ts";
 import type { Told } from "./attempt/mailbox.ts";
 import type { HeldJobs } from "./attempt/held-jobs.ts";
 import type { WorkStep } from "./attempt/attempt.ts";
@@ -136,6 +137,8 @@ export interface AgentContext {
   readonly isApplied: boolean;
   /** The change that a skill judges; null: the task is no skill. */
   readonly judged: string | null;
+  /** What the tasks that it depends on have left. */
+  readonly earlier: readonly Earlier[];
   /** What people have told attempts of the task so far. */
   readonly told: readonly Told[];
   readonly trees: BaseTrees;

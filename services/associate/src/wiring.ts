@@ -2,7 +2,7 @@
  * The Associate: takes dispatches off the journal, claims each, carries it out, and records the result. This module wires
  * the ports; settlement.ts handles one dispatch, and work.ts does the work.
  */
-import { BUCKETS, subjects } from "@antiphon/contracts";
+import { BUCKETS, limits, subjects } from "@antiphon/contracts";
 import type { ClaimBody, AttemptReplayEvent, AttemptReplayRequest, StoredRecord } from "@antiphon/contracts";
 import {
   consume,
@@ -38,6 +38,7 @@ import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
 import { NO_NOTES, openClaimNotes, type ClaimNotes } from "./claim/claim-notes.ts";
+import { attemptKey, Holders } from "./claim/holders.ts";
 import { endLeftClaims } from "./claim/left-claims.ts";
 import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
@@ -64,7 +65,7 @@ export interface AssociateContext {
   readonly metrics?: Meter | null;
 }
 
-export function startAssociate(context: AssociateContext, settings: AssociateSettings): Consumption {
+export function startAssociate(context: AssociateContext, settings: AssociateSettings): Promise<Consumption> {
   const shared = portsOf(context, settings);
   serveReplays(context, settings, shared);
   return associateOver(context, settings, shared, openSigningKey(null));
@@ -96,13 +97,15 @@ function serveReplays(
 export type SharedPorts = Omit<AttemptPorts, "progress" | "held">;
 
 /** The Associate with the given ports. `reporter`: its claims name this key and its results bear its signature. */
-export function associateOver(
+export async function associateOver(
   context: AssociateContext,
   settings: AssociateSettings,
   shared: SharedPorts,
   reporter: SigningKey | null,
-): Consumption {
+): Promise<Consumption> {
   const { bus, log, signal } = context;
+  const working = new Set<string>();
+  const holders = await Holders.open(bus, shared.clock, working, log);
   const journal = openJournal(bus, reporter === null ? { log } : { log, reporter });
   const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
@@ -111,7 +114,7 @@ export function associateOver(
     progress: (text) => tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch }),
   });
   const key = reporter === null ? {} : { reporter: reporter.jwk };
-  const identity: ClaimBody = { associate: settings.associate, incarnation: uniqueId(), ...key };
+  const identity: ClaimBody = { associate: settings.associate, incarnation: holders.incarnation, ...key };
   const held = new HeldJobs({
     log,
     isLost: async ({ runId, taskId, epoch }) => {
@@ -133,16 +136,23 @@ export function associateOver(
         detail: `${delivery.record.type} is not a dispatch of a task`,
       };
     }
-    const key = `${attempt.runId} ${attempt.taskId} ${attempt.epoch}`;
+    const key = attemptKey(attempt);
     // Deliveries of one attempt to this process are handled one after the other (associate/A1).
-    return inTurn(key, () =>
-      settle({ attempt, delivery, journal, identity, ports: ports(attempt), lookout: watching, notes, log }),
-    );
+    return inTurn(key, async () => {
+      working.add(key);
+      try {
+        const own = { ports: ports(attempt), lookout: watching };
+        return await settle({ attempt, delivery, journal, identity, ...own, notes, holders, log });
+      } finally {
+        working.delete(key);
+      }
+    });
   };
 
   const consumption = consume(bus, {
     consumer: "associate",
     slots: settings.slots,
+    ackWaitMs: limits.probedAckWaitMs, // Whether or not the server waits longer.
     log,
     signal,
     handle: metered(context.metrics ?? silentMeter, "associate", requeueing("associate", journal, handle)),

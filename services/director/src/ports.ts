@@ -22,7 +22,7 @@ import type {
 import type { PreparationOrder } from "./environments/preparation.ts";
 import type { TestReport } from "./verification/reports/test-report.ts";
 import type { PoisonedTask } from "@antiphon/run";
-import type { Aware, Chance, ChangedTree, CheckedFile, Guard, Unproven } from "@antiphon/git";
+import type { Aware, Chance, ChangedTree, CheckedFile, Guard, ReplayedCommit, Unproven } from "@antiphon/git";
 import type { RunRoom } from "./environments/run-room.ts";
 
 /** The paths that a change may touch, and the checks that will judge it. */
@@ -49,7 +49,7 @@ export interface AppliedChange {
   files: readonly CheckedFile[];
   /** Sources that the change edits and the check runs. */
   unproven: readonly Unproven[];
-  /** What the change may not touch, nor may its code while the check runs. */
+  /** Files that the change, and its code while the check runs, may not touch. */
   guards: readonly Guard[];
   /**
    * Files that it adds on the side that judges, other than plain tests (git/src/protection/added-judges.ts), and data that
@@ -73,8 +73,8 @@ export interface RepositoryPort {
   /** Puts the tree of a commit into the object store, unless it is there. */
   exportBase(repo: RepoRef, commit: string): Promise<TreeRef>;
   /**
-   * Puts the tree under the name that a dispatch gave it into the object store, unless it is there. Returns the names of what
-   * is there now: not that one if the repository makes another one of the commit.
+   * Puts the tree into the object store under the name that a dispatch gave it, unless it is there. Returns the names that
+   * are there now. The asked name is missing if the repository now exports the commit as another tree.
    * @throws AntiphonError ANT_BLOB_MISSING when the repository does not hold what a step starts from.
    */
   exportNamed(repo: RepoRef, commit: string, object: string): Promise<readonly string[]>;
@@ -127,7 +127,8 @@ export interface NewCommit {
 }
 
 export type ReplayOutcome =
-  { kind: "replayed"; commit: string; tree: string } | { kind: "conflict"; message: string };
+  | { kind: "replayed"; commit: string; tree: string; commits: readonly ReplayedCommit[] }
+  | { kind: "conflict"; message: string };
 
 /** Takes the place of the task id when a finished run is verified as a whole. */
 export const INTEGRATION = "integration";
@@ -150,8 +151,8 @@ export interface RoomRequest {
   /** Files of which the outcome tells whether the checks opened them. */
   traced?: readonly string[];
   /**
-   * Nobody waits for it: it is asked for once, takes nothing that others may need at once, and tells every file of the tree
-   * that the checks opened.
+   * It runs ahead of need: it is asked for once, leaves the last free slot to others, and tells every file of the tree that
+   * the checks opened.
    */
   ahead?: boolean;
   /** Absent: the tree has no environment. */

@@ -220,7 +220,7 @@ export function directOver(
   const runMeter = new RunMeter(meter);
   const room = timedRoom(ports.room, meter);
   const bases = new BaseTrials({ room, log, now: () => performance.now() });
-  const perform = performOver({ ...ports, room, letters, bases });
+  const perform = performOver({ ...ports, room, letters, bases, journal });
   const traces = openRunTracing(bus);
   const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, traces, log });
   const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };

@@ -68,8 +68,10 @@ interface Account {
   charged: Charge;
   /** True once a call was refused because the run's budget was used up. */
   isSpent: boolean;
-  /** Code and reason of the first call that could not be priced; null: none. */
+  /** Code and reason of the first call that no retry helps; null: none. */
   refusal: string | null;
+  /** The first hosts that the sandbox asked for and may not reach. */
+  readonly hostsRefused: Set<string>;
   /** The record that answers model calls; null: models answer. */
   readonly replayed: RecordedCalls | null;
 }
@@ -127,7 +129,8 @@ export class Leases {
     const held = this.#end(lease);
     if (held === null) throw new AntiphonError("ANT_EGRESS_LOST", `no listener ${lease}`);
     await held.listener.close();
-    const { entries, recordings, quota, calls, charged, isSpent, refusal, replayed } = held.account;
+    const { entries, recordings, quota, calls, charged, isSpent, refusal, hostsRefused, replayed } =
+      held.account;
     const refused = entries.filter((entry) => entry.decision === "refuse").length;
     this.#ports.log.info({ lease, requests: entries.length, refused, calls }, "sandbox disconnected");
     return {
@@ -142,6 +145,7 @@ export class Leases {
       recordings,
       ...(isSpent ? { budget_spent: true } : {}),
       ...(refusal === null ? {} : { model_refused: refusal }),
+      ...(hostsRefused.size === 0 ? {} : { hosts_refused: [...hostsRefused] }),
       ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
     };
   }
@@ -195,6 +199,7 @@ export class Leases {
       charged: { tokens: 0, usd_micro: 0 },
       isSpent: false,
       refusal: null,
+      hostsRefused: new Set(),
       replayed,
     };
     const isClosed = request.grant.replay?.then === "stop";
@@ -211,8 +216,7 @@ export class Leases {
       now,
       log: (entry) => {
         measureTraffic(meter, entry);
-        if (entry.code === "ANT_EGRESS_MODEL" || entry.code === "ANT_EGRESS_NO_KEY")
-          account.refusal ??= `${entry.code}: ${entry.why ?? entry.rule}`;
+        noteRefusal(account, entry);
         // One line beyond the limit on requests shows that the limit was reached; further lines would add nothing.
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
@@ -317,6 +321,17 @@ function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): Exch
   } catch (error) {
     throw named(error);
   }
+}
+
+const HOSTS_NAMED = 16;
+
+/** A budget that is used up is `isSpent`. */
+function noteRefusal(account: Account, { code, why, rule, host }: LogEntry): void {
+  const hasNoBudget = code === "ANT_EGRESS_BUDGET" && !account.isSpent;
+  if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
+    account.refusal ??= `${code}: ${why ?? rule}`;
+  if (code === "ANT_EGRESS_HOST" && host !== "" && account.hostsRefused.size < HOSTS_NAMED)
+    account.hostsRefused.add(host);
 }
 
 /** The host of a recorded call takes calls, also where the deployment no longer has that model. */

@@ -79,8 +79,6 @@ export interface GatewayOptions extends IntakeOptions {
   /** The work of a session ended early. Default: it is not told. */
   readonly onFault?: (error: AntiphonError, sessionId: string) => void;
   readonly adapters?: SessionAdapters;
-  /** Folders with agent packs. Default: none. */
-  readonly packFolders?: readonly string[];
   /** The clock of command sessions. */
   readonly now?: () => number;
 }

@@ -5,7 +5,8 @@ import { readRouterConfig } from "./config.ts";
 import { startRouter } from "./wiring.ts";
 
 export function start({ bus, log, signal }: ServiceContext): Promise<Role> {
-  const consumption = startRouter({ bus, log, signal }, readRouterConfig().slots);
+  const { slots, model } = readRouterConfig();
+  const consumption = startRouter({ bus, log, signal, model }, slots);
   return Promise.resolve({ drain: () => consumption.drain() });
 }
 

@@ -2,12 +2,14 @@
  * The Router: reads `intent` records and answers each with one `routed` record.
  *
  * It has no state. The decision is the pure function `route`, and one register holds one `routed` record; so a second
- * delivery, a second Router or a crash in between ends in the same record. The contract in KV is the Director's
+ * delivery, a second Router or a crash in between ends in one record. The contract in KV is the Director's
  * projection and is not written here.
  */
 import { consume, metered, openJournal, requeueing, silentMeter } from "@antiphon/runtime";
 import type { Bus, Consumption, Delivery, Journal, Logger, Meter, Outcome } from "@antiphon/runtime";
-import { route } from "./planning/route.ts";
+import { askModel } from "./opinion/ask-model.ts";
+import type { RouterModel } from "./opinion/ask-model.ts";
+import { doubtful, route } from "./planning/route.ts";
 
 export interface RouterContext {
   readonly bus: Bus;
@@ -15,9 +17,14 @@ export interface RouterContext {
   readonly signal: AbortSignal;
   /** Null: nothing is measured. */
   readonly metrics?: Meter | null;
+  /** Asked about goals that the classifier is unsure of. Default: none. */
+  readonly model?: RouterModel | null;
 }
 
-export function startRouter({ bus, log, signal, metrics }: RouterContext, slots: number): Consumption {
+export function startRouter(
+  { bus, log, signal, metrics, model = null }: RouterContext,
+  slots: number,
+): Consumption {
   const journal = openJournal(bus, { log });
   return consume(bus, {
     consumer: "router",
@@ -27,17 +34,28 @@ export function startRouter({ bus, log, signal, metrics }: RouterContext, slots:
     handle: metered(
       metrics ?? silentMeter,
       "router",
-      requeueing("router", journal, (delivery) => handle(delivery, journal, log)),
+      requeueing("router", journal, (delivery) => handle(delivery, { journal, log, model })),
     ),
   });
 }
 
-async function handle({ record, signal }: Delivery, journal: Journal, log: Logger): Promise<Outcome> {
+interface Parts {
+  readonly journal: Journal;
+  readonly log: Logger;
+  readonly model: RouterModel | null;
+}
+
+async function handle({ record, signal }: Delivery, { journal, log, model }: Parts): Promise<Outcome> {
   if (record.type !== "intent") {
     return { kind: "terminal", code: "ANT_CONTRACT_INVALID", detail: `${record.type} is not an intent` };
   }
   const { runId, seq, digest } = record;
-  const body = route(record.body);
+  const unsure = model === null ? null : doubtful(record.body);
+  const said = model === null || unsure === null ? null : await askModel(model, unsure, log, signal);
+  const body = route(
+    record.body,
+    said === null || model === null ? null : { workflow: said, model: model.name },
+  );
   const done = await journal.append(
     { type: "routed", runId, taskId: null, epoch: 0, cause: { seq, digest }, body },
     { signal, probablyAfter: seq },

@@ -21,6 +21,7 @@ export const TRAINING_HANDS = [
   "hand-9",
   "hand-11",
   "hand-12",
+  "hand-13",
 ] as const;
 /**
  * Trained on, and never measured by: goals from the rules that the classifier replaced, and requests by whoever wrote
@@ -28,7 +29,7 @@ export const TRAINING_HANDS = [
  */
 export const OWN_HANDS = ["own", "own-2"] as const;
 /** Hands that only measure. No list or rule was made from their texts; their totals were looked at along the way. */
-export const HELD_OUT_HANDS = ["hand-5", "hand-6", "hand-10"] as const;
+export const HELD_OUT_HANDS = ["hand-5", "hand-6", "hand-10", "hand-14"] as const;
 
 export function requestsOf(hands: readonly string[]): LabelledRequest[] {
   return hands.flatMap((hand) => {

@@ -4,57 +4,39 @@
  * Lifecycle: waiting for the provider and the image (the log says what is missing, with the remedy) -> serving ->
  * draining (jobs finish) -> stopped (no container of this runner is left).
  */
-import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { AntiphonError, BUCKETS, limits, requestProblem, subjects, validate } from "@antiphon/contracts";
+import { AntiphonError, requestProblem, subjects, validate } from "@antiphon/contracts";
 import {
   allDone,
-  openBlobs,
-  openJournal,
-  openKv,
-  systemClock,
   openSigningKey,
+  ownLabel,
   pinRunnerKey,
-  removeUnfinishedUntil,
   serveRpc,
-  silentMeter,
   signOutcome,
-  uniqueId,
+  silentMeter,
   type Bus,
   type Logger,
   type Role,
-  type Meter,
   type ServiceContext,
   type SigningKey,
 } from "@antiphon/runtime";
-import { AllowlistFile } from "./images/allowlist-file.ts";
-import { linkEgress } from "./jobs/egress-link.ts";
-import { Evidence } from "./jobs/evidence.ts";
-import { removeSurplusUntil } from "./environments/environment-upkeep.ts";
-import { Environments } from "./environments/environments.ts";
-import { KEPT_LAYER_BYTES, LayerArchive } from "./environments/layer-archive.ts";
-import { Layering } from "./layers/layering.ts";
-import { Preloader } from "./pool/preloader.ts";
-import { ownLabel } from "@antiphon/runtime";
-import { WarmPool } from "./pool/pool.ts";
-import { swapFault, swapGrant, withSwap } from "./pool/swap-grant.ts";
-import { measureSandboxes } from "./pool/pool-metrics.ts";
-import { TreeArchive } from "./workspace/tree-archive.ts";
 import type { SandboxConfig } from "./config.ts";
-import { defaultLimits } from "./job-limits.ts";
-import { containerLabels, containerName, type RunnerIdentity } from "./reaper/container-labels.ts";
+import { openCaches, tendEnvironments } from "./environments/wired-caches.ts";
+import { AllowlistFile } from "./images/allowlist-file.ts";
 import { Images } from "./images/images.ts";
+import { defaultLimits } from "./job-limits.ts";
+import { SandboxService } from "./jobs/job-service.ts";
+import { Slots } from "./jobs/slots.ts";
+import { jobPorts } from "./jobs/wired-ports.ts";
+import { WarmPool } from "./pool/pool.ts";
+import { measureSandboxes } from "./pool/pool-metrics.ts";
+import { Preloader } from "./pool/preloader.ts";
+import { swapFault, swapGrant, withSwap } from "./pool/swap-grant.ts";
 import type { ContainerLimits, ImageFacts, ProviderHost, Sandbox, SandboxProvider } from "./ports.ts";
-import { openProviderHost, refuseProvider } from "./providers/provider-host.ts";
-import { SandboxService, type ServiceOptions } from "./jobs/job-service.ts";
+import { ready } from "./providers/ready.ts";
+import { containerLabels, type RunnerIdentity } from "./reaper/container-labels.ts";
 import { SessionService } from "./sessions/session-service.ts";
-import { LEFT_BY_SPARE, Slots } from "./jobs/slots.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
-const RETRY_MS = 2_000;
-/** Waiting seldom helps here, and each try may cost money or time. */
-const REFUSALS: ReadonlySet<string> = new Set(["ANT_SANDBOX_PROVIDER", "ANT_SANDBOX_REFUSED"]);
-const REFUSED_RETRY_MS = 30_000;
 const TEND_MS = 30_000;
 
 export interface Runner extends Role {
@@ -109,21 +91,8 @@ export async function startSandboxRunner(
   const slots = new Slots(config.slots);
   const meter = context.metrics ?? silentMeter;
   measureSandboxes(meter, pool, slots);
-  const ports = jobPorts({
-    bus,
-    log,
-    node,
-    config,
-    provider,
-    defaults,
-    identity,
-    images,
-    trees,
-    layers,
-    preloader,
-    pool,
-    meter,
-  });
+  const own = { config, provider, defaults, identity, images, trees, layers, preloader, pool, meter };
+  const ports = jobPorts(context, own);
   const sign = (digest: string): string => signOutcome(key, digest);
   const service = new SandboxService({ bus, log, slots, signal, ports, sign, meter });
   const sessions = new SessionService({ bus, log, slots, ports });
@@ -171,43 +140,6 @@ function startTrial(
   });
 }
 
-function openTrees(bus: Bus, { treeDirectory, treeBytes }: SandboxConfig): TreeArchive {
-  const repos = openBlobs(bus, BUCKETS.repos);
-  const stream = (name: string): AsyncIterable<Buffer> =>
-    repos.stream(name, { deadlineMs: limits.treeTransferMs });
-  return new TreeArchive(treeDirectory, { stream }, treeBytes);
-}
-
-/** The trees and layers on this machine's disk. */
-function openCaches(
-  { bus, log, signal }: ServiceContext,
-  config: SandboxConfig,
-): { trees: TreeArchive; layers: LayerArchive } {
-  const trees = openTrees(bus, config);
-  const layers = new LayerArchive(
-    join(dirname(config.treeDirectory), "environments"),
-    openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
-    KEPT_LAYER_BYTES,
-  );
-  void sweepUntil([trees, layers], log, signal);
-  return { trees, layers };
-}
-
-/** What killed processes left on the disk goes at start and every hour, also while no tree arrives. */
-async function sweepUntil(
-  caches: readonly Pick<TreeArchive, "sweep">[],
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    for (const cache of caches)
-      await cache.sweep().catch((error: unknown) => log.warn({ err: error }, "cache not swept"));
-    await systemClock.sleep(SWEEP_MS, signal);
-  }
-}
-
-const SWEEP_MS = 3_600_000;
-
 /** The limits with as much swap as the machine has for all sandboxes. */
 async function grownBySwap(
   least: ContainerLimits,
@@ -220,111 +152,6 @@ async function grownBySwap(
   if (grant.why !== null)
     log.warn({ reason: grant.why }, "no swap for sandboxes: a workspace is in memory alone");
   return withSwap(least, grant.bytes);
-}
-
-interface Parts {
-  readonly bus: Bus;
-  readonly log: Logger;
-  readonly node: string;
-  readonly config: SandboxConfig;
-  readonly provider: SandboxProvider;
-  readonly defaults: ContainerLimits;
-  readonly identity: Parameters<typeof containerLabels>[0];
-  readonly images: Images;
-  readonly trees: TreeArchive;
-  readonly layers: LayerArchive;
-  readonly preloader: Preloader;
-  readonly pool: WarmPool;
-  readonly meter: Meter;
-}
-
-/** Removes environments that nobody needs any more, and what was stored of them by halves, until the signal aborts. */
-async function tendEnvironments(bus: Bus, log: Logger, signal: AbortSignal): Promise<void> {
-  const unfinished = removeUnfinishedUntil({ bus, bucket: BUCKETS.layers, clock: systemClock, log }, signal);
-  const surplus = removeSurplusUntil(
-    {
-      records: openKv(bus, BUCKETS.environments),
-      layers: openBlobs(bus, BUCKETS.layers, { mayPurge: true }),
-      clock: systemClock,
-      onRemoved: (environment) => log.info(environment, "environment removed"),
-      onFailure: (error) =>
-        log.warn({ ...AntiphonError.from(error).toJSON() }, "old environments are not removed"),
-    },
-    signal,
-  );
-  await allDone([unfinished, surplus]);
-}
-
-/** What jobs and sessions reach of the runner. */
-function jobPorts(parts: Parts): ServiceOptions["ports"] {
-  const {
-    bus,
-    log,
-    node,
-    config,
-    provider,
-    defaults,
-    identity,
-    images,
-    trees,
-    layers,
-    preloader,
-    pool,
-    meter,
-  } = parts;
-  const { instance } = config;
-  return {
-    node,
-    provider: provider.name,
-    defaults,
-    image: (asked) => images.resolve(asked),
-    lease: async (order, job, wanted) => {
-      const { tree, repository } = wanted;
-      preloader.wanted({ tree: tree?.name ?? null, repository, layers: order.layers ?? null });
-      const begun = performance.now();
-      const labels = containerLabels(identity, job, Date.now());
-      const lease = await pool.take({ ...order, labels }, wanted, job.spare === true ? LEFT_BY_SPARE : 0);
-      const waited = (performance.now() - begun) / 1_000;
-      meter.observe("antiphon_sandbox_wait_seconds", { start: lease.warm ? "warm" : "cold" }, waited);
-      const nameFor = (epoch: number): void =>
-        void lease.sandbox.assign(containerName(instance, { ...job, epoch }, uniqueId()));
-      nameFor(job.epoch);
-      return { ...lease, goesOnFor: nameFor };
-    },
-    sources: {
-      trees,
-      layering: new Layering({
-        store: provider.layers,
-        onStreamed: (reason) => log.warn({ reason }, "not mounted over layers: files are streamed"),
-      }),
-      blob: (ref) => openBlobs(bus, ref.bucket).get(ref),
-    },
-    environments: new Environments({
-      records: openKv(bus, BUCKETS.environments),
-      layers,
-      files: openBlobs(bus, BUCKETS.evidenceFiles),
-      platform: `${process.platform}/${process.arch}`,
-      clock: systemClock,
-      newHolder: () => `${node}.${uniqueId()}`,
-    }),
-    egress: (job, grant, sandbox) => linkEgress(bus, job, grant, sandbox),
-    beside: async (order, main, job) => {
-      if (provider.hasGroups !== true || config.runtime !== "runc")
-        throw new AntiphonError(
-          "ANT_SANDBOX_REFUSED",
-          `services need containers of Docker with runc, and this runner has ${provider.name} with ${config.runtime}`,
-        );
-      const sandbox = await provider.start({
-        ...order,
-        beside: main.id,
-        labels: containerLabels(identity, job, Date.now()),
-      });
-      void sandbox.assign(containerName(instance, job, uniqueId()));
-      return sandbox;
-    },
-    newWord: () => uniqueId(),
-    evidence: new Evidence(openBlobs(bus, BUCKETS.evidenceFiles)),
-  };
 }
 
 /** The key that signs the outcomes of this runner. Directors must trust it, so that is settled before it takes a job. */
@@ -346,28 +173,6 @@ async function ended(
   } finally {
     await slots.settled();
     await host.close();
-  }
-}
-
-/** Waits for the provider and its image as long as it takes, and logs what is missing with its remedy. */
-async function ready(
-  readConfig: () => SandboxConfig,
-  identity: Omit<RunnerIdentity, "instance">,
-  { bus, log, signal }: ServiceContext,
-): Promise<{ config: SandboxConfig; host: ProviderHost }> {
-  const journal = openJournal(bus, { log });
-  for (let attempt = 0; ; attempt += 1) {
-    signal.throwIfAborted();
-    const config = readConfig();
-    refuseProvider(config); // waiting cannot help here
-    try {
-      return { config, host: await openProviderHost(config, identity, { log, journal }) };
-    } catch (error) {
-      const known = AntiphonError.from(error);
-      const isRefusal = REFUSALS.has(known.code);
-      if (isRefusal || attempt % 10 === 0) log.error({ ready: false, ...known.toJSON() }, "not ready");
-      await sleep(isRefusal ? REFUSED_RETRY_MS : RETRY_MS, undefined, { signal });
-    }
   }
 }
 

@@ -28,21 +28,30 @@ export function neededFor(byRun: number, { body }: Verdict): number {
   return byVerdict > byRun ? byVerdict : byRun;
 }
 
-/** Whether an approval of `by` counts in a run that `requester` asked for. */
-export function counts(by: string, requester: string): boolean {
-  return isEverybody(requester) || (by !== requester && !isEverybody(by));
+/** Whether an approval of `by` counts in a run whose work these people asked for. */
+export function counts(by: string, askers: Iterable<string>): boolean {
+  return [...askers].every((asker) => isEverybody(asker) || (by !== asker && !isEverybody(by)));
+}
+
+/** Who asked for a part of the work with this record: by its intent, an answer or a message. */
+export function askerOf(record: StoredRecord): string | null {
+  if (record.type === "intent") return record.body.principal;
+  return record.type === "input" || record.type === "message" ? record.body.by : null;
 }
 
 /** How it was decided whether this verdict's commit lands. */
 export function decisionOn(verdict: Verdict, records: readonly StoredRecord[]): Decision {
   const needed = neededFor(needsApprovals(records), verdict);
   if (needed === 0) return { kind: "approved", seq: verdict.seq };
-  const requester = records.find((record) => record.type === "intent")?.body.principal ?? "";
+  const askers = new Set<string>();
   const approvers = new Set<string>();
-  for (const { type, seq, body } of records) {
+  for (const record of records) {
+    const asker = askerOf(record);
+    if (asker !== null) askers.add(asker);
+    const { type, seq, body } = record;
     if (type !== "approval" || seq < verdict.seq || body.verdict !== verdict.digest) continue;
     if (body.choice !== "approve") return { kind: "turned down", seq };
-    if (counts(body.by, requester)) approvers.add(body.by);
+    if (counts(body.by, askers)) approvers.add(body.by);
     if (approvers.size >= needed) return { kind: "approved", seq };
   }
   return { kind: "open", seq: null };

@@ -104,7 +104,7 @@ function unmatched(losses: readonly Loss[], faults: readonly InjectedFault[]): L
 
 /** The number of losses that a fault explains. */
 function costOf({ fromMs, untilMs }: InjectedFault): number {
-  return 1 + Math.floor((untilMs - fromMs) / limits.associateAckWaitMs);
+  return 1 + Math.floor((untilMs - fromMs) / limits.probedAckWaitMs);
 }
 
 /** Whether the attempt was active during the fault or shortly afterwards. */

@@ -4,7 +4,7 @@
  * without a cause, or twice.
  */
 import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
-import { counts, neededFor, needsApprovals } from "./approved.ts";
+import { askerOf, counts, neededFor, needsApprovals } from "./approved.ts";
 import { next, UNBORN, wordOf, type Bounds, type TaskLife, type Word } from "./transition-table.ts";
 
 export interface Illegal {
@@ -49,13 +49,17 @@ export class LegalRun {
   #integration: Integration = { phase: "none", epoch: 0, commit: null };
   readonly #heads = new Set<string>();
   readonly #passed = new Map<string, string>();
-  #requester = "";
+  readonly #askers = new Set<string>();
   #needed = 0;
   #approvals = 0;
   /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
   readonly #awaited = new Map<string, { digest: string; head: string; by: Set<string>; needed: number }>();
-  /** Whether people or skills decided about a commit of the run, so that no other may land in its place. */
+  /** Whether people decided about a commit of the run, so that no other may land in its place. */
   #isApproved = false;
+  /** Whether skills did: another one may land after they have judged that one too. */
+  #isJudged = false;
+  /** Which skill has still to pass which tree before the whole run lands. */
+  #unjudged = new Set<string>();
 
   static of(records: readonly StoredRecord[]): LegalRun {
     const run = new LegalRun();
@@ -73,8 +77,14 @@ export class LegalRun {
         this.#refuse(record, "archived-early", `${record.type}, and the run is not over`);
       return;
     }
+    const asker = askerOf(record);
+    if (asker !== null) this.#askers.add(asker);
     if (FREE.has(record.type)) return;
-    if (record.taskId !== null) return this.#task(record, record.taskId);
+    if (record.taskId !== null) {
+      if (record.type === "verdict" && record.body.verdict === "PASS")
+        this.#unjudged.delete(`${record.taskId} ${record.body.tree}`);
+      return this.#task(record, record.taskId);
+    }
     switch (record.type) {
       case "intent":
         if (this.#mode !== "unborn") this.#refuse(record, "second-intent", "a second intent");
@@ -83,7 +93,6 @@ export class LegalRun {
         this.#heads.add(this.#base);
         this.#bounds = { ...this.#bounds, maxAttempts: record.body.options.max_attempts };
         if (record.body.options.land_on !== undefined) this.#integration.epoch = 1;
-        this.#requester = record.body.principal;
         this.#needed = needsApprovals([record]);
         return;
       case "approval":
@@ -144,7 +153,7 @@ export class LegalRun {
     const awaited = this.#awaited.get(id);
     if (this.#mode === "canceling" || this.#mode === "over" || this.#isSettled()) return;
     const isAbout = awaited?.digest === verdict && task?.phase === "awaiting" && task.epoch === attempt;
-    const isNew = choice !== "approve" || (counts(by, this.#requester) && awaited?.by.has(by) === false);
+    const isNew = choice !== "approve" || (counts(by, this.#askers) && awaited?.by.has(by) === false);
     if (!isAbout || !isNew) {
       this.#refuse(record, "no-such-step", `${choice} of ${by} on ${id} at epoch ${attempt}`);
       return;
@@ -186,7 +195,8 @@ export class LegalRun {
       this.#oneAtATime(record, id, record.body.head);
       this.#passed.set(id, record.body.commit);
       const needed = neededFor(this.#needed, record);
-      this.#isApproved ||= needed > 0 || (record.body.gates ?? []).length > 0;
+      this.#isApproved ||= needed > 0;
+      this.#isJudged ||= (record.body.gates ?? []).length > 0;
       this.#awaited.set(id, { digest: record.digest, head: record.body.head, by: new Set(), needed });
     }
     if (record.type === "landing" && record.body.kind === "landed") {
@@ -215,12 +225,18 @@ export class LegalRun {
       this.#refuse(record, "no-such-step", `a ${record.type} of the whole run at epoch ${record.epoch}`);
     } else if (record.type === "verdict") {
       if (this.#mode !== "working") return; // Canceled meanwhile.
-      const isApproved = !this.#isApproved || record.body.commit === this.#head;
+      const { commit, replayed } = record.body;
+      const isRepeatable = !this.#isApproved && (!this.#isJudged || replayed !== undefined);
+      const isApproved = commit === this.#head || isRepeatable;
+      const again = (replayed ?? []).flatMap(({ gates, tree }) => gates.map((gate) => `${gate} ${tree}`));
+      this.#unjudged = new Set(again);
       const pass = record.body.verdict === "PASS" && isApproved;
-      this.#integration = { ...now, phase: pass ? "accepted" : "over", commit: record.body.commit };
+      this.#integration = { ...now, phase: pass ? "accepted" : "over", commit };
       if (!pass) this.#mode = "failing";
     } else {
       if (now.phase !== "accepted") this.#refuse(record, "no-such-step", "the whole run landed unverified");
+      if (record.body.kind === "landed" && this.#unjudged.size > 0)
+        this.#refuse(record, "unjudged", `landed before ${[...this.#unjudged].join(", ")} was judged`);
       if (record.body.kind === "landed" && record.body.commit !== now.commit) {
         this.#refuse(record, "other-commit", "the whole run landed another commit");
       }

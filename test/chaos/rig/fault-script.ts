@@ -88,12 +88,17 @@ function fault(kind: FaultKind, index: number, plan: FaultPlan, random: Random):
       };
     case "points": {
       const points = pointsOf(plan.processes);
-      const point = points[index % points.length];
+      const point = points[pointAt(index, plan.counts.points ?? 0, points.length)];
       if (point === undefined) throw new Error("no process has a crash point");
       const ofRole = plan.processes.filter((name) => roleOf(name) === point.role);
       return { ...plain, target: random.pick(ofRole), point };
     }
   }
+}
+
+/** The places of `count` points among `all`: one round after the other, or a part of one that is spread over every role. */
+function pointAt(index: number, count: number, all: number): number {
+  return count < all ? Math.floor((index * all) / count) : index % all;
 }
 
 /** A stopped gateway is only slow; the others hold leases. */

@@ -184,9 +184,9 @@ export async function openWorld(): Promise<World> {
       const service = await startService(
         {
           name: "associate",
-          start: (context) => {
-            const consumption = startAssociate(context, settings);
-            return Promise.resolve({ drain: () => consumption.drain() });
+          start: async (context) => {
+            const consumption = await startAssociate(context, settings);
+            return { drain: () => consumption.drain() };
           },
         },
         { ...config, drainMs },

@@ -33,9 +33,9 @@ async function world() {
   };
   const close = (runId: string, status: ClosedBody["status"]) =>
     journal.append(closedRecord(runId, { status }));
-  const decide = (runId: string) => {
+  const decide = (runId: string, branch = RACE) => {
     const commit = repo.commit(`The fix\n\nAntiphon-Run: ${runId}`, { "who.txt": runId });
-    repo.git("update-ref", `refs/heads/antiphon/${RACE}`, commit);
+    repo.git("update-ref", `refs/heads/antiphon/${branch}`, commit);
   };
   const cancelOf = async (runId: string) => (await journal.read(runId, ["cancel"]))[0]?.body ?? null;
   const first = new RaceWatch(parts);
@@ -67,6 +67,19 @@ it("director/D12: ends no run if the one that has the branch failed, or is in an
   await close("run_c", "succeeded");
   expect(await first.look()).toBe("more");
   expect([await cancelOf("run_b"), hints]).toEqual([null, []]);
+});
+
+it("director/D12: ends the others once the run that took the race over from a failed one has succeeded", async () => {
+  const { first, enter, close, decide, cancelOf } = await world();
+  await enter(first, "run_c");
+  decide("run_a");
+  await close("run_a", "failed");
+  decide("run_b", `${RACE}-2`);
+  await first.look();
+  expect(await cancelOf("run_c")).toBeNull();
+  await close("run_b", "succeeded");
+  expect(await first.look()).toBe("nothing");
+  expect(await cancelOf("run_c")).toMatchObject({ code: "ANT_RACE_LOST" });
 });
 
 it("leaves a run alone that has ended or was canceled by a person", async () => {

@@ -60,12 +60,22 @@ beforeAll(async () => {
       ...{ rolesClaim: "roles", tenantClaim: "org" },
     },
   });
+  answerForNeighbours();
 });
 afterAll(async () => {
   await world.close();
   await new Promise((done) => issuer.close(done));
   cleanUpRepos();
 });
+
+/** A runner without images and an egress gateway without models: asked in vain, a gateway would wait for them. */
+function answerForNeighbours(): void {
+  const log = createLogger("test", { level: "silent" });
+  const images = { node: "a-runner", images: [] };
+  serveRpc(world.bus, subjects.sandboxImages, "a-runner", () => Promise.resolve(images), { log });
+  const models = { node: "an-egress-gateway", file: null, hosts: [], unusable: [] };
+  serveRpc(world.bus, subjects.egressModels, "an-egress-gateway", () => Promise.resolve(models), { log });
+}
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 

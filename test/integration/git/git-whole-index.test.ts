@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { AntiphonError } from "@antiphon/contracts";
 import { applyPatch } from "@antiphon/git";
+import { sized as howMany } from "../../support/night.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
 
 afterEach(() => cleanUpRepos());
@@ -19,7 +20,7 @@ interface Entry {
 }
 type Tree = ReadonlyMap<string, Entry>;
 
-const CASES = 60;
+const CASES = howMany(24, 60);
 const SUBMODULE = "160000";
 const LINK = "120000";
 

@@ -84,7 +84,7 @@ const ASKED = rows("answer", [
   ["G", ...["repo.inspect", "repo.check", "run.contract", "run.rebuild", "run.restore"].map(rpc)],
   ["G", rpc("sandbox.images"), rpc("egress.models"), rpc("attempt.replay"), rpc("session.deed")],
   ["DA", rpc("sandbox.run")],
-  ["A", rpc("repo.export")],
+  ["A", rpc("repo.export"), rpc("attempt.held.live_a")],
   ["S", rpc("egress.open"), rpc("egress.close.n1")],
   ["", rpc("sandbox.session.open"), rpc("sandbox.session.exec.n1"), rpc("elsewhere")],
   ["GRDASEO", "$SYS.REQ.SERVER.PING.JSZ"],
@@ -172,7 +172,7 @@ const HEARD = rows("subscribe", [
   ["SO", rpc("sandbox.run"), rpc("sandbox.images"), rpc("sandbox.job.*"), rpc("sandbox.session.exec.n1")],
   ["EO", rpc("egress.open"), rpc("egress.models"), rpc("egress.close.n1")],
   ["DO", rpc("repo.inspect"), rpc("repo.export"), rpc("run.restore"), rpc("session.deed")],
-  ["AO", rpc("attempt.replay")],
+  ["AO", rpc("attempt.replay"), rpc("attempt.held.live_a")],
   ["GRDASE", "$SRV.PING"],
   ["", ">", "*.>", "$JS.API.>", "$JS.ACK.>", "$JS.EVENT.ADVISORY.>", "$KV.>", "$O.>", "$SYS.>", "_R_.>"],
 ]);

@@ -7,6 +7,7 @@ import { sandboxConformance } from "../../../services/sandbox-runner/src/testing
 import { makeBusyboxImage } from "../../support/busybox-image.ts";
 import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
 import type { MinimalImage } from "../../support/minimal-image.ts";
+import { isNight } from "../../support/night.ts";
 
 const test = testEngine("busybox");
 const over = { kind: "canceled", reason: "test over" } as const;
@@ -36,17 +37,19 @@ afterAll(() => {
 
 const leftovers = async (): Promise<string[]> => (await test.containers()).map(({ name }) => name);
 
-sandboxConformance("BusyBox with the sealed supervisor sent to it", {
-  provider: () => giving,
-  order: (limits) => test.order(limits, image.id),
-  leftovers,
-});
+if (isNight) {
+  sandboxConformance("BusyBox with the sealed supervisor sent to it", {
+    provider: () => giving,
+    order: (limits) => test.order(limits, image.id),
+    leftovers,
+  });
 
-sandboxConformance("BusyBox alone", {
-  provider: () => alone,
-  order: (limits) => test.order(limits, image.id),
-  leftovers,
-});
+  sandboxConformance("BusyBox alone", {
+    provider: () => alone,
+    order: (limits) => test.order(limits, image.id),
+    leftovers,
+  });
+}
 
 async function inAlone<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
   const sandbox = await alone.start(await test.order({ tmpBytes: 4 * 1024 * 1024 }, image.id));

@@ -5,6 +5,7 @@ import type { SupervisedSandbox } from "../../../services/sandbox-runner/src/con
 import type { Written } from "../../../services/sandbox-runner/src/workspace/written.ts";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import { shell, testEngine } from "../../support/docker.ts";
+import { atNight } from "../../support/night.ts";
 
 const test = testEngine("written");
 
@@ -104,7 +105,10 @@ const NONE: Written = { made: [], changed: [], restored: [], read: [] };
 
 describe.each([
   ["in a streamed workspace", streamed],
-  ["in a workspace that held another tree", stepped],
+  ...atNight<[where: string, inWorkspace: typeof streamed]>([
+    "in a workspace that held another tree",
+    stepped,
+  ]),
   ["over layers", mounted],
 ])("what was written %s", (_where, inWorkspace) => {
   it.each([

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { atNight } from "../../support/night.ts";
 
 const TEST = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -32,9 +33,9 @@ describe.each([
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^usage: .+\n/)]);
   });
 
-  it.each([
+  it.each<[args: string[], said: string]>([
     [wrong, why],
-    [["--runz", "5"], "Unknown option '--runz'"],
+    ...atNight<[string[], string]>([["--runz", "5"], "Unknown option '--runz'"]),
   ])("answers %j with what is wrong, and does nothing", async (args, said) => {
     const { code, stdout, stderr } = await ask(tool, ...args);
     expect([code, stdout]).toEqual([2, ""]);

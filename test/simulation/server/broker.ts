@@ -128,7 +128,8 @@ export class Broker {
   private route(address: string, frame: Frame): boolean {
     const found = this.subscribers(address);
     const [only] = found;
-    if (only === undefined) return false;
+    // The server forgets the subscriptions of a connection that broke.
+    if (only === undefined || !found.some(({ connection }) => connection.isReachable)) return false;
     if (found.length === 1 && only.queue === null) {
       only.connection.arrive(only, frame);
       return true;

@@ -243,8 +243,9 @@ export class JetStreamModel {
     if (consumer === undefined) {
       return this.answer(frame, { error: { code: 404, err_code: 10014, description: "consumer not found" } });
     }
-    const { numPending, numAckPending, waiting, ackFloor } = consumer;
+    const { numPending, numAckPending, waiting, ackFloor, settings } = consumer;
     this.answer(frame, {
+      config: { ack_wait: settings.ackWaitMs * 1_000_000 },
       num_pending: numPending,
       num_ack_pending: numAckPending,
       num_waiting: waiting,

@@ -77,7 +77,7 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
     case "director":
       return bootDirector(bus, node, world);
     case "associate":
-      associateOver(
+      await associateOver(
         { bus, log, signal },
         { associate: `as_${node.name}`, slots: 2, cacheDir: "", claimsDir: null, sandboxPatienceMs: 30_000 },
         attemptPorts({

@@ -19,6 +19,7 @@ import type {
   ReplayOutcome,
   RepositoryPort,
 } from "../../../services/director/src/ports.ts";
+import type { ReplayedCommit } from "@antiphon/git";
 import type { SimNode } from "../node.ts";
 
 export interface SimCommit {
@@ -193,12 +194,15 @@ export class SimRepository implements RepositoryPort {
       let { tree } = this.git.need(head);
       const ids = this.git.history(to);
       const own = ids.slice(0, ids.includes(from) ? ids.indexOf(from) : ids.length);
+      const commits: ReplayedCommit[] = [];
       for (const id of own.toReversed()) {
         const one = this.git.need(id);
+        const parent = commit;
         tree = hex40(`${tree} + ${one.tree}`);
         commit = this.git.write(commit, tree, one.trailers, "replayed");
+        commits.push({ of: id, head: parent, commit, tree });
       }
-      return { kind: "replayed", commit, tree };
+      return { kind: "replayed", commit, tree, commits };
     });
   }
 

@@ -1,10 +1,11 @@
 /** Provisions the model like the real server, from contracts/src/topology/topology.ts. */
-import { topology } from "@antiphon/contracts";
+import { limits, topology } from "@antiphon/contracts";
 import type { JetStreamModel } from "../server/jetstream-model.ts";
 
 const DUPLICATE_WINDOW_MS = 120_000;
 
-export function provisionModel(jetstream: JetStreamModel): void {
+/** `probedLeases`: as with ANTIPHON_PROBED_LEASES=on. */
+export function provisionModel(jetstream: JetStreamModel, probedLeases: boolean): void {
   for (const spec of topology.streams) {
     jetstream.addStream({
       name: spec.name,
@@ -36,7 +37,7 @@ export function provisionModel(jetstream: JetStreamModel): void {
     jetstream.addConsumer(spec.stream, {
       name: spec.name,
       filters: spec.filterSubjects,
-      ackWaitMs: spec.ackWaitMs,
+      ackWaitMs: probedLeases && spec.name === "associate" ? limits.probedAckWaitMs : spec.ackWaitMs,
       maxDeliver: spec.maxDeliver,
       maxAckPending: spec.maxAckPending,
     });

@@ -27,6 +27,8 @@ export interface WorldPlan {
   /** Processes of each service. */
   fleet: Record<Service, number>;
   healMs: number;
+  /** As with ANTIPHON_PROBED_LEASES=on. */
+  probedLeases: boolean;
 }
 
 export interface WorldReport {
@@ -62,6 +64,7 @@ export function drawPlan(chance: Chance): WorldPlan {
       runner: chance.int(1, 2),
     },
     healMs: Math.max(0, ...faults.map(healedMs)),
+    probedLeases: chance.hit(0.5),
   };
 }
 
@@ -104,7 +107,7 @@ class World implements Ground {
     this.chance = chance;
     this.healMs = plan.healMs;
     this.broker = new Broker(timeline, chance.fork(3));
-    provisionModel(this.broker.jetstream);
+    provisionModel(this.broker.jetstream, plan.probedLeases);
     const git = new SimGit();
     this.surroundings = {
       broker: this.broker,

@@ -18,13 +18,26 @@ export function OperationsPage(): ReactElement {
       <section className="card" aria-label="Services">
         <h2>Services that answer</h2>
         {services.refusal !== null && <Notice refusal={services.refusal} />}
-        <ul className="checks">
-          {services.data?.services.map(({ name, id, version }) => (
-            <li key={id}>
-              <strong>{name}</strong> <code>{id}</code> <span className="quiet">{version}</span>
-            </li>
-          ))}
-        </ul>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Service</th>
+              <th scope="col">Instance</th>
+              <th scope="col">Version</th>
+            </tr>
+          </thead>
+          <tbody>
+            {services.data?.services.map(({ name, id, version }) => (
+              <tr key={id}>
+                <th scope="row">{harmless(name)}</th>
+                <td>
+                  <code>{id}</code>
+                </td>
+                <td>{harmless(version)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </section>
       <QueueList />
       <AgentList

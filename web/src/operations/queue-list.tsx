@@ -15,7 +15,7 @@ export function QueueList(): ReactElement {
           <p>
             {data.openRuns} {data.openRuns === 1 ? "open run" : "open runs"}
           </p>
-          <table>
+          <table className="numbers">
             <thead>
               <tr>
                 <th scope="col">Consumer</th>

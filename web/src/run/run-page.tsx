@@ -11,6 +11,7 @@ import { LogTab } from "./log-tab.tsx";
 import { RecordsTab } from "./records-tab.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { Tasks } from "./tasks.tsx";
+import { Tell } from "./tell.tsx";
 import { TimeSlider } from "./time-slider.tsx";
 import { useRun } from "./use-run.ts";
 
@@ -47,6 +48,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
       <TimeSlider records={records} upTo={upTo} onChange={setUpTo} />
       {upTo === null && <Decision runId={runId} view={view} requester={intent.body.principal} />}
       <Tasks steps={view.steps} />
+      {upTo === null && <Tell runId={runId} records={records} />}
       <div role="tablist" aria-label="Parts of the run" className="tabs">
         {TABS.map((one) => (
           <button key={one} type="button" role="tab" aria-selected={tab === one} onClick={() => setTab(one)}>

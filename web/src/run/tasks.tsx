@@ -1,4 +1,5 @@
 import type { RunStep } from "@antiphon/contracts";
+import { ERRORS, isErrorCode } from "@antiphon/contracts/errors";
 import type { ReactElement } from "react";
 import { harmless } from "../screen/harmless.ts";
 import { Status } from "../screen/status.tsx";
@@ -25,14 +26,26 @@ export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactE
                 {step.commit !== null && `Commit ${step.commit.slice(0, 10)}.`}
               </p>
               {step.message !== null && step.message !== "" && (
-                <p className={step.code === null ? "quiet" : "why"}>
-                  {harmless(step.message)} {step.code !== null && <code>{step.code}</code>}
-                </p>
+                <Said message={harmless(step.message)} code={step.code} />
               )}
             </li>
           ))}
         </ul>
       ))}
     </section>
+  );
+}
+
+/** The last word on a task: a line, the output that it quotes, and what to do about it. */
+function Said({ message, code }: { readonly message: string; readonly code: string | null }): ReactElement {
+  const [line = "", ...output] = message.split("\n");
+  return (
+    <>
+      <p className={code === null ? "quiet" : "why"}>
+        {line} {code !== null && <code>{code}</code>}
+      </p>
+      {output.length > 0 && <pre className="log">{output.join("\n")}</pre>}
+      {code !== null && isErrorCode(code) && <p className="quiet">{ERRORS[code].remedy}</p>}
+    </>
   );
 }

@@ -1,10 +1,20 @@
 /**
  * The brief for an agent in the sandbox: the task, the feedback on earlier attempts, the last one's diff, and answers.
  *
- * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diffs are dropped first, then the
- * oldest feedback; the task itself is never cut.
+ * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diffs and what earlier tasks
+ * printed are dropped first, then the oldest feedback, then what earlier tasks did; the task itself is never cut.
  */
-import type { DirectorTask, DispatchBody } from "@antiphon/contracts";
+import type { DirectorTask, DispatchBody, EarlierTask } from "@antiphon/contracts";
+
+/** What a task before this one left. */
+export interface Earlier {
+  readonly task: string;
+  readonly kind: EarlierTask["kind"];
+  readonly commit: string;
+  readonly summary: string;
+  /** The end of what its last command printed; absent: nothing, or it changed files. */
+  readonly output?: string;
+}
 
 export interface BriefFeedback {
   readonly epoch: number;
@@ -28,6 +38,8 @@ export interface Brief {
   readonly continues?: true;
   /** What people have told attempts of the task, oldest first; absent: nothing. */
   readonly messages?: readonly { by: string; text: string }[];
+  /** What the tasks that it depends on have left, in the order of the plan; absent: nothing. */
+  readonly earlier?: readonly Earlier[];
   /** The change to judge, which the files have; absent: none, or too long. */
   readonly change?: string;
 }
@@ -39,6 +51,8 @@ export interface BriefBounds {
   readonly isApplied?: boolean;
   /** The change that a skill judges. Default: none. */
   readonly judged?: string | null;
+  /** Default: none. */
+  readonly earlier?: readonly Earlier[];
   /** Default: none. */
   readonly told?: readonly { by: string; text: string }[];
 }
@@ -68,12 +82,13 @@ function feedbackOf(dispatch: DispatchBody, tailChars: number): BriefFeedback[] 
 export function briefJson(
   dispatch: DispatchBody,
   epoch: number,
-  { maxChars, previousDiff, isApplied = false, judged = null, told = [] }: BriefBounds,
+  { maxChars, previousDiff, isApplied = false, judged = null, earlier = [], told = [] }: BriefBounds,
 ): string {
   const render = (
     feedback: readonly BriefFeedback[],
     diff: string | null = null,
     change: string | null = null,
+    before: readonly Earlier[] = earlier.map(({ output: _, ...short }) => short),
   ): string => {
     const brief: Brief = {
       goal: dispatch.intent.goal,
@@ -85,13 +100,14 @@ export function briefJson(
       ...(diff === null ? {} : { previous_diff: diff }),
       ...(isApplied ? { continues: true } : {}),
       ...(told.length === 0 ? {} : { messages: told.map(({ by, text }) => ({ by, text })) }),
+      ...(before.length === 0 ? {} : { earlier: before }),
       ...(change === null ? {} : { change }),
     };
     return JSON.stringify(brief);
   };
-  const whole = render(feedbackOf(dispatch, SECTION_CHARS), previousDiff, judged);
-  if (whole.length <= maxChars) return whole;
   let feedback = feedbackOf(dispatch, SECTION_CHARS);
+  const whole = render(feedback, previousDiff, judged, earlier);
+  if (whole.length <= maxChars) return whole;
   let json = render(feedback);
   if (json.length > maxChars) {
     feedback = feedbackOf(dispatch, TAIL_CHARS);
@@ -105,5 +121,5 @@ export function briefJson(
     feedback = feedback.slice(1);
     json = render(feedback);
   }
-  return json;
+  return json.length > maxChars ? render(feedback, null, null, []) : json;
 }

@@ -11,6 +11,7 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
+import { gitTask } from "../agents/git-task.ts";
 import { reported } from "../evidence/proposal.ts";
 import type { Ran } from "../evidence/proposal.ts";
 import { NO_CHANGE } from "../ports.ts";
@@ -21,6 +22,7 @@ import { briefRoom, budgetMsOf } from "./attempt.ts";
 import { briefJson } from "./brief.ts";
 import { merged } from "./change.ts";
 import { continued, judgedIn, mayReuse, previousDiffOf, recordedBefore } from "./earlier-work.ts";
+import { earlierOf } from "./earlier-tasks.ts";
 import { withTreesAgain } from "./export-again.ts";
 import { isOwnFault } from "./fault.ts";
 import { withSections } from "./feedback.ts";
@@ -68,9 +70,6 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
   const deadlineMs = ports.clock.now() + budgetMsOf(dispatch);
   const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };
   try {
-    if (dispatch.task.kind === "git") {
-      throw new AntiphonError("ANT_TASK_KIND_UNSUPPORTED", "no agent can do git tasks");
-    }
     // The diff at the end needs the tree; fetching it now overlaps with the sandbox's work.
     ports.trees
       .ensure(dispatch.base, giveUp)
@@ -88,10 +87,11 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const isApplied = before !== null;
     const judged = await judgedIn(dispatch, ports);
     const briefed = order.replay?.briefed ?? order.mailbox?.forBrief() ?? [];
-    const diffs = { previousDiff, isApplied, judged };
+    const diffs = { previousDiff, isApplied, judged, earlier: await earlierOf(order, ports) };
     const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
     const context = { dispatch: told, epoch, ...diffs, told: briefed, ...stores };
-    const prepared = await agentFor(dispatch.agent).prepare(context);
+    const isGit = dispatch.task.kind === "git";
+    const prepared = isGit ? gitTask(dispatch) : await agentFor(dispatch.agent).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
     const brief = briefJson(told, epoch, {

@@ -2,32 +2,40 @@
  * Decides what to do about a delivery of a dispatch: first from the holder of its claim, then from the end of the work.
  * The claim is a compare-and-set in the journal, so exactly one process ever holds an attempt.
  */
-import { limits, type ResultBody } from "@antiphon/contracts";
+import { limits, type ClaimBody, type ResultBody } from "@antiphon/contracts";
 import type { Outcome } from "@antiphon/runtime";
 import type { AttemptEnd } from "../attempt/attempt-end.ts";
+import type { Holder } from "./holder-signs.ts";
 
 /** The delivery is over, after the result of the attempt was recorded if there is one to record. */
 export type Settlement = Outcome | { readonly kind: "record"; readonly body: ResultBody };
 
 /**
  * The delay before a dispatch that another process may hold is looked at again. It is longer than the pause between two
- * heartbeats (half of the ack wait at most), and a heartbeat cancels the delayed redelivery. The dispatch therefore comes back
- * only when its holder is dead.
+ * heartbeats (half of the ack wait at most, also of the release before), and a heartbeat cancels the delayed redelivery. The
+ * dispatch therefore comes back only when its holder is silent.
  */
 const LOOK_AGAIN_MS = limits.associateAckWaitMs / 2 + 1000;
 const LOOK_AGAIN: Settlement = { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
 
-/** `holder`: the other Associate that holds the claim; null: this process does, just now or from an earlier delivery. */
+/**
+ * `holder`: the other Associate that holds the claim; null: this process does, just now or from an earlier delivery.
+ * `look`: the server has not heard from the holder for the ack wait.
+ */
 export function afterClaim(
-  holder: string | null,
-  observer: string,
+  holder: ClaimBody | null,
   deliveries: number,
   hasResult: boolean,
-): Settlement | { readonly kind: "work" } {
+): Settlement | { readonly kind: "work" } | { readonly kind: "look"; readonly holder: ClaimBody } {
   if (hasResult) return { kind: "done" };
   if (holder === null) return { kind: "work" }; // associate/A1
-  // On a redelivery the server has not heard from the holder for the ack wait.
-  return deliveries > 1 ? { kind: "record", body: { kind: "lapsed", observer, holder } } : LOOK_AGAIN;
+  return deliveries > 1 ? { kind: "look", holder } : LOOK_AGAIN;
+}
+
+/** A holder that works tells the server so; one that nothing is known of has until the Director's deadline. */
+export function afterLook(seen: Holder, holder: string, observer: string): Settlement {
+  if (seen === "working" || seen === "unknown") return LOOK_AGAIN;
+  return { kind: "record", body: { kind: "lapsed", observer, holder } };
 }
 
 export function afterWork(end: AttemptEnd, associate: string): Settlement {

@@ -26,7 +26,8 @@ import { Mailbox } from "../attempt/mailbox.ts";
 import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
 import type { ClaimNotes } from "./claim-notes.ts";
-import { afterClaim, afterWork } from "./claim.ts";
+import { afterClaim, afterLook, afterWork, type Settlement } from "./claim.ts";
+import type { Holders } from "./holders.ts";
 import { lostBefore } from "./lost-before.ts";
 import { storeResult } from "./result-writer.ts";
 import { isOver, watchRun, type Lookout } from "./run-watch.ts";
@@ -51,6 +52,7 @@ export interface Settling {
   readonly ports: AttemptPorts;
   readonly lookout: Lookout;
   readonly notes: ClaimNotes;
+  readonly holders: Pick<Holders, "look">;
   readonly log: Logger;
 }
 
@@ -63,17 +65,34 @@ export async function settle(job: Settling): Promise<Outcome> {
   const held = claim.kind === "conflict" ? claim.existing : claim.record;
   const holder = claim.kind === "conflict" ? holderOf(held) : null;
   const result = claim.kind === "appended" ? null : await journal.find("result", runId, taskId, epoch);
-  const first = afterClaim(holder, associate, delivery.deliveries, result !== null);
-  if (first.kind === "record") return record(job, held, first.body);
-  if (first.kind !== "work") return first;
+  const first = afterClaim(holder, delivery.deliveries, result !== null);
+  if (first.kind === "look") return settled(job, held, await looked(job, first.holder));
+  if (first.kind !== "work") return settled(job, held, first);
   const end = job.notes.begin(attempt);
   try {
     ports.progress(`taken by ${associate} (attempt ${epoch})`);
-    const next = afterWork(await worked(job), associate);
-    return next.kind === "record" ? await record(job, held, next.body) : next;
+    return await settled(job, held, afterWork(await worked(job), associate));
   } finally {
     end();
   }
+}
+
+function settled(job: Settling, claim: StoredRecord, next: Settlement): Promise<Outcome> | Outcome {
+  return next.kind === "record" ? record(job, claim, next.body) : next;
+}
+
+async function looked(
+  { attempt, delivery, identity, holders, log }: Settling,
+  holder: ClaimBody,
+): Promise<Settlement> {
+  const { runId, taskId, epoch } = attempt;
+  const seen = await holders.look(holder, attempt, delivery.signal);
+  log.info({ run: runId, task: taskId, epoch, holder: holder.associate, seen }, "looked for the holder");
+  return afterLook(seen, holder.associate, identity.associate);
+}
+
+function holderOf(record: StoredRecord): ClaimBody {
+  return record.type === "claim" ? record.body : { associate: "unknown", incarnation: "unknown" };
 }
 
 /**
@@ -96,10 +115,6 @@ async function claimed({ attempt, delivery, journal, identity }: Settling): Prom
     deliveries > 1 ? journal.find("result", runId, taskId, epoch) : null,
   ]);
   return over || result !== null ? null : journal.append(record, { signal });
-}
-
-function holderOf(record: StoredRecord): string {
-  return record.type === "claim" ? record.body.associate : "unknown";
 }
 
 /**

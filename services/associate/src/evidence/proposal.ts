@@ -16,6 +16,7 @@ import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
 import type { Provenance } from "./bundle.ts";
 import { answerOf, COMPILE_EVIDENCE, compileFiles, keptSession, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
+import { refusedCallOf } from "./refused-call.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
 import { transcriptOf } from "./transcript.ts";
@@ -164,6 +165,7 @@ function factsFor(
   return {
     taskId: task.task_id,
     kind: task.kind,
+    git_action: task.git_action,
     ending: ran.ending,
     work: factsOf(ran.plan?.work ?? [], outcomes),
     checks: factsOf(ran.plan?.checks ?? [], outcomes),
@@ -174,7 +176,8 @@ function factsFor(
     message: insideMessage(ran.outcome),
     note: `${ran.work?.note ?? "did nothing"}${wrote}`,
     budgetSpent: ran.outcome?.egress?.budget_spent === true,
-    modelRefused: ran.outcome?.egress?.model_refused ?? null,
+    refused: refusedCallOf(ran.outcome?.egress ?? null, dispatch.agent),
+    left: artifacts.length,
     wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
   };
 }
@@ -184,7 +187,7 @@ function provenanceOf(order: AttemptOrder, ports: AttemptPorts, ran: Ran): Prove
   const meta = ran.outcome?.meta ?? null;
   return {
     // The manifest has the ids and times. Without them, this file is equal for many attempts and is stored once.
-    environment: { agent: dispatch.agent.kind, sandbox: meta },
+    environment: { agent: dispatch.task.kind === "git" ? null : dispatch.agent.kind, sandbox: meta },
     tools: meta === null ? [] : (ports.tools.get(dispatch.image ?? "") ?? []),
     git: {
       base_commit: dispatch.base.commit,

@@ -3,8 +3,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { factsWith, output, ran } from "../testing/dispatch.fixture.ts";
 import { boundResult } from "./bounded-result.ts";
+import type { RefusedCall } from "./refused-call.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending } from "./report.ts";
+
+const call = (isHopeless: boolean): RefusedCall => ({
+  ...{ what: "model call", code: "ANT_EGRESS_MODEL", why: 'no price is known for model "x"', isHopeless },
+});
 
 describe("reportOf", () => {
   test("work and checks that pass are reported ok, with paths into the evidence", () => {
@@ -74,18 +79,38 @@ describe("reportOf", () => {
   });
 
   test("a refused model call is named before the failure that it led to, and not in good work", () => {
-    const modelRefused = 'ANT_EGRESS_MODEL: no price is known for model "x"';
+    const refused = call(false);
+    const told = 'ANT_EGRESS_MODEL: no price is known for model "x"';
     const work = [ran("agent", 1)];
-    const { code, result } = reportOf(factsWith({ work, modelRefused }));
+    const { code, result } = reportOf(factsWith({ work, refused }));
     expect(code).toBe("ANT_AGENT_FAILED");
-    expect(result.summary).toContain(`a model call was refused (${modelRefused}), and \`agent\` exited 1`);
+    expect(result.summary).toContain(`a model call was refused (${told}), and \`agent\` exited 1`);
     const checks = [ran("npm test", 1)];
     for (const failed of [{ checks }, { change: null }]) {
-      const { result: told } = reportOf(factsWith({ ...failed, modelRefused }));
-      expect(told.status).toBe("failed");
-      expect(told.summary).toContain(`a model call was refused (${modelRefused}), and `);
+      const { result: of } = reportOf(factsWith({ ...failed, refused }));
+      expect(of.status).toBe("failed");
+      expect(of.summary).toContain(`a model call was refused (${told}), and `);
     }
-    expect(reportOf(factsWith({ modelRefused })).result.summary).not.toContain("refused");
+    expect(reportOf(factsWith({ refused })).result.summary).not.toContain("refused");
+  });
+
+  test("an agent that had no model at all failed for the reason of the refusal, also if it asked until its time was over", () => {
+    const refused = call(true);
+    const late: Ending = { kind: "stopped", code: "ANT_TASK_TIME_BUDGET", message: "killed after 60 s" };
+    const idle = { change: null, checks: [] };
+    for (const failed of [
+      { work: [ran("agent", 1)] },
+      { change: null },
+      { ...idle, ending: late },
+      { ...idle, kind: "inspect" as const },
+    ]) {
+      const { code, result } = reportOf(factsWith({ ...failed, refused }));
+      expect(code).toBe("ANT_EGRESS_MODEL");
+      expect(result.suggested_next).toContain("ANT_EGRESS_MODEL: ");
+    }
+    const findings = { ...idle, kind: "inspect" as const, left: 1, refused };
+    expect(reportOf(factsWith(findings)).decision).toBe("propose");
+    expect(reportOf(factsWith({ refused })).decision).toBe("propose");
   });
 
   test("a failure after the model budget was used up is the budget's, and good work is still proposed", () => {
@@ -168,15 +193,16 @@ describe("reportOf", () => {
       changed: fc.boolean(),
       selfVerified: fc.boolean(),
       budgetSpent: fc.boolean(),
-      modelRefused: fc.option(fc.string({ minLength: 1, maxLength: 40 })),
+      refused: fc.option(fc.boolean()),
       message: fc.option(fc.string({ minLength: 1, maxLength: 200 })),
     });
     fc.assert(
-      fc.property(arbitrary, ({ kind, ending, work, checks, changed, selfVerified }) => {
+      fc.property(arbitrary, ({ kind, ending, work, checks, changed, refused, ...others }) => {
         const facts: AttemptFacts = factsWith({
           kind: kind as AttemptFacts["kind"],
           ending,
-          selfVerified,
+          ...others,
+          refused: refused === null ? null : call(refused),
           work: work.map(({ exit }, i) => ran(`w${i}`, exit)),
           checks: checks.map(({ exit }, i) => ran(`c${i}`, exit)),
           verify: { mode: "smoke", commands: checks.map((_, i) => `c${i}`) },

@@ -5,9 +5,18 @@
  * questions. `verify.status` is `unknown` when no check ran, unless the agent vouches for itself; the clean room does not
  * rely on either.
  */
-import { ERRORS, missingProgram } from "@antiphon/contracts";
-import type { AssociateResult, ErrorCode, EvidenceManifest, TaskKind, VerifyMode } from "@antiphon/contracts";
+import { changesFiles, ERRORS, missingProgram } from "@antiphon/contracts";
+import type {
+  AssociateResult,
+  ErrorCode,
+  EvidenceManifest,
+  GitAction,
+  TaskKind,
+  VerifyMode,
+} from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
+import { failureQuote } from "./failure-quote.ts";
+import type { RefusedCall } from "./refused-call.ts";
 import { runsOf, verifyOf } from "./verification.ts";
 
 export type Ending =
@@ -20,12 +29,16 @@ export type Ending =
 export interface AttemptFacts {
   readonly taskId: string;
   readonly kind: TaskKind;
+  /** Only of a git task. */
+  readonly git_action?: GitAction | undefined;
   readonly ending: Ending;
   readonly work: readonly CommandFact[];
   readonly checks: readonly CommandFact[];
   readonly verify: { readonly mode: VerifyMode; readonly commands: readonly string[] };
   /** False: the agent skipped self-verification and vouches for its work. */
   readonly selfVerified: boolean;
+  /** How many of the files that the task is to leave, such as its findings, are there. */
+  readonly left: number;
   readonly change: { readonly patch: string; readonly files: readonly string[] } | null;
   /** Changed files that decide the prepared environment. The checks here ran in that of the base, so they prove no fault. */
   readonly setupFiles: readonly string[];
@@ -35,8 +48,8 @@ export interface AttemptFacts {
   readonly note: string;
   /** True when a model call was refused because the run's budget is used up. */
   readonly budgetSpent: boolean;
-  /** Code and reason of a model call that was refused; null: none was. */
-  readonly modelRefused: string | null;
+  /** Null: the egress gateway refused nothing that matters. */
+  readonly refused: RefusedCall | null;
   readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
 }
 
@@ -104,20 +117,32 @@ function faultOf(facts: AttemptFacts): Fault | null {
   const { ending } = facts;
   if (ending.kind === "stopped") {
     const kept = facts.change === null ? "" : `; its change so far is kept: ${listOf(facts.change.files)}`;
-    return { code: ending.code, message: `${ending.message}${kept}` };
+    const isWaiting = ending.code === "ANT_TASK_TIME_BUDGET"; // Many agents ask again until their time is over.
+    const code = (isWaiting ? hopeless(facts) : null) ?? ending.code;
+    return { code, message: `${isWaiting ? refusedFirst(facts) : ""}${ending.message}${kept}` };
   }
   const work = facts.work.find((step) => step.exitCode !== 0);
+  if (work !== undefined && facts.kind === "git")
+    return { code: "ANT_TASK_GIT_FAILED", message: endedBadly(work) };
   if (work !== undefined) {
     return facts.budgetSpent
       ? outOfBudget(endedBadly(work))
-      : { code: "ANT_AGENT_FAILED", message: `${refusedFirst(facts)}${endedBadly(work)}` };
+      : {
+          code: hopeless(facts) ?? "ANT_AGENT_FAILED",
+          message: `${refusedFirst(facts)}${endedBadly(work)}`,
+        };
   }
   if (facts.budgetSpent && facts.kind === "edit_repo" && facts.change === null)
     return outOfBudget("the agent changed nothing");
-  if (facts.modelRefused !== null && facts.kind === "edit_repo" && facts.change === null)
-    return { code: "ANT_AGENT_FAILED", message: `${refusedFirst(facts)}the agent changed nothing` };
-  if (facts.kind !== "edit_repo" && facts.change !== null) {
-    const message = `a ${facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
+  const isIdle =
+    facts.kind === "edit_repo" ? facts.change === null : facts.kind === "inspect" && facts.left === 0;
+  if (facts.refused !== null && isIdle)
+    return {
+      code: hopeless(facts) ?? "ANT_AGENT_FAILED",
+      message: `${refusedFirst(facts)}the agent left nothing`,
+    };
+  if (!changesFiles(facts) && facts.change !== null) {
+    const message = `a ${facts.git_action ?? facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
     return { code: "ANT_TASK_MODIFIED_FILES", message };
   }
   const check = failedCheck(facts);
@@ -126,7 +151,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
       ? outOfBudget(endedBadly(check))
       : {
           code: isMissingProgram(check) ? "ANT_VERIFY_NO_PROGRAM" : "ANT_VERIFY_SELF_FAILED",
-          message: `${refusedFirst(facts)}${endedBadly(check)}`,
+          message: `${refusedFirst(facts)}${idleFirst(facts)}${endedBadly(check)}`,
         };
   }
   return null;
@@ -140,9 +165,22 @@ function outOfBudget(outcome: string): Fault {
   return { code: "ANT_EGRESS_BUDGET", message: `the run's model budget was used up; ${outcome}` };
 }
 
+/** The code of a refusal that the next attempt would meet as well; null: there was none. */
+function hopeless({ refused }: AttemptFacts): ErrorCode | null {
+  return refused?.isHopeless === true ? refused.code : null;
+}
+
 /** An agent often hides the reason in a log of its own. */
-function refusedFirst({ modelRefused }: AttemptFacts): string {
-  return modelRefused === null ? "" : `a model call was refused (${modelRefused}), and `;
+function refusedFirst({ refused }: AttemptFacts): string {
+  if (refused === null) return "";
+  return `a ${refused.what} was refused (${refused.code}: ${refused.why}), and `;
+}
+
+/** The check says why the task is not done; that nothing was done is the shorter reason. */
+function idleFirst({ kind, change, work }: AttemptFacts): string {
+  if (kind !== "edit_repo" || change !== null || work.length === 0) return "";
+  const isSilent = work.every(({ stdout, stderr }) => stdout.bytes + stderr.bytes === 0);
+  return `the agent ${isSilent ? "printed nothing and " : ""}changed nothing, and `;
 }
 
 function endedBadly(fact: CommandFact): string {
@@ -151,7 +189,7 @@ function endedBadly(fact: CommandFact): string {
     : fact.exitCode === null
       ? "was killed"
       : `exited ${fact.exitCode}`;
-  const said = (fact.stderr.tail.trim() || fact.stdout.tail.trim()).slice(-QUOTE_CHARS);
+  const said = failureQuote(fact.stderr.tail.trim() || fact.stdout.tail, QUOTE_CHARS);
   return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}${whyOf(fact)}`;
 }
 

@@ -4,9 +4,9 @@ import { agentOfAttempt } from "./agent-of-attempt.ts";
 
 const command = (name: string): AgentSpec => ({ kind: "command", argv: [name] });
 const agents = { agent: command("a"), next_agents: [command("b"), command("c")] };
-const task = (rejections: number, agent = command("a")) => ({
+const task = (rejections: number, agent = command("a"), kind = "edit_repo") => ({
   rejections,
-  planned: { agent } as PlannedTask,
+  planned: { agent, task: { kind } } as PlannedTask,
 });
 
 test("each rejection hands a task over to the next agent, and the last one keeps it", () => {
@@ -17,6 +17,10 @@ test("each rejection hands a task over to the next agent, and the last one keeps
 
 test("a task with an agent of its own keeps it", () => {
   expect(agentOfAttempt(task(1, command("own")), agents)).toEqual(command("own"));
+});
+
+test("a git task is handed over to no agent, also if its place holder is the agent of the run", () => {
+  expect(agentOfAttempt(task(1, command("a"), "git"), agents)).toEqual(command("a"));
 });
 
 test("a skill that judges keeps its agent, also if that is the agent of the run", () => {

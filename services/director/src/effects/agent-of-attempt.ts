@@ -1,7 +1,7 @@
 /**
  * Which agent makes an attempt. Each rejection hands the task over to the next agent of the run, and the last one keeps it; a
  * lost attempt and a question do not. A task that names its own agent keeps that, and so does a skill that judges: its rejections
- * say nothing about its agent. Pure.
+ * say nothing about its agent. A git task has none. Pure.
  */
 import { canonicalJson, type AgentSpec, type RunOptions } from "@antiphon/contracts";
 import type { TaskState } from "@antiphon/run";
@@ -10,7 +10,7 @@ export function agentOfAttempt(
   { planned, rejections }: Pick<TaskState, "planned" | "rejections">,
   { agent, next_agents = [] }: Pick<RunOptions, "agent" | "next_agents">,
 ): AgentSpec {
-  if (planned.gate !== undefined) return planned.agent;
+  if (planned.gate !== undefined || planned.task.kind === "git") return planned.agent;
   if (canonicalJson(planned.agent) !== canonicalJson(agent)) return planned.agent;
   return [agent, ...next_agents][Math.min(rejections, next_agents.length)] ?? agent;
 }

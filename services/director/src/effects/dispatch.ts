@@ -5,6 +5,7 @@ import {
   type AgentSpec,
   type DispatchBody,
   type PlannedTask,
+  type RunOptions,
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { roomOf } from "../environments/run-room.ts";
@@ -15,9 +16,12 @@ import { tenantOf } from "../verification/room-request.ts";
 import { requireGates } from "../verification/gates-planned.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
 import { forkedAt } from "./forked-at.ts";
-import { GATE_HISTORY, gateStart } from "./gate-dispatch.ts";
+import { commitBehind, earlierTasks } from "./earlier-tasks.ts";
+import { gateStart } from "./gate-dispatch.ts";
+import { GATE_HISTORY, GIT_TASK_HISTORY } from "./histories.ts";
 import { requireCriteria } from "./missing-criteria.ts";
 import { startableChecks } from "./paid-attempt.ts";
+import { withRedBase } from "./red-base.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
 
 /** Rejections that a dispatch carries as feedback; older ones stay in the journal. */
@@ -42,12 +46,15 @@ export async function dispatch(
   const { told, point } = forkedAt(effect.task, options);
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;
+  const isGit = planned.task.kind === "git";
+  const earlier = earlierTasks(effect.task, run);
   const checks = await checksOf(effect.task, base, repository);
   const start =
-    planned.gate === undefined ? null : await gateStart(run, planned.gate, { repository, evidence });
+    planned.gate === undefined
+      ? null
+      : await gateStart(run, effect.taskId, planned.gate, { repository, evidence });
   const tip = start?.commit ?? run.head;
-  const asked = start === null ? (options.history ?? DEFAULT_HISTORY) : GATE_HISTORY;
-  const commits = runsPrograms(agent) ? asked : 0;
+  const commits = commitsFor(planned, agent, options);
   const exporting = repository.exportBase(base.repo, tip);
   const preparing = exporting.then((tree) => {
     if (environments === undefined) return null;
@@ -67,25 +74,28 @@ export async function dispatch(
   return {
     task: {
       ...planned.task,
-      base_ref: tip,
+      base_ref: isGit ? commitBehind(planned, run, base.commit) : tip,
       verify_profile: { ...verify_profile, commands: [...checks.commands] },
     },
     agent,
     intent: { goal: intent.goal },
     workflow: run.routed.workflow,
     base: tree,
-    feedback: [...told, ...feedback].slice(-MAX_FEEDBACK),
+    feedback: (await withRedBase([...told, ...feedback], run.routed.workflow, ahead, signal)).slice(
+      -MAX_FEEDBACK,
+    ),
     answers: [...answers],
     image: options.image ?? null,
     scope: scopeOf(planned, options.scope),
     grants: options.grants,
     ...roomOf(options),
-    ...(options.model_budget === undefined ? {} : { model_budget: options.model_budget }),
+    ...(options.model_budget === undefined || isGit ? {} : { model_budget: options.model_budget }),
     ...(options.continue_change === true ? { continue_change: true } : {}),
     ...(options.record_calls === undefined ? {} : { record_calls: options.record_calls }),
     ...(history === undefined ? {} : { history }),
     ...(environment === null ? {} : { environment }),
     ...(start === null ? {} : { gate: start.order }),
+    ...(earlier.length === 0 ? {} : { earlier }),
     ...(point === null ? {} : { fork: point }),
     ...(agent.kind === "pack" && agent.prompt === "compile" ? { tenant: tenantOf(run) } : {}),
   };
@@ -94,6 +104,17 @@ export async function dispatch(
 /** What the agent is told. The Director holds the change to both. */
 function scopeOf({ scope }: PlannedTask, ofRun: string[]): string[] {
   return scope === undefined || scope.allowed_files.length === 0 ? ofRun : scope.allowed_files;
+}
+
+/** The newest commits in the sandbox's repository; 0: it has none. */
+function commitsFor(
+  { gate, task }: PlannedTask,
+  agent: AgentSpec,
+  { history = DEFAULT_HISTORY }: Pick<RunOptions, "history">,
+): number {
+  if (task.kind === "git") return GIT_TASK_HISTORY;
+  if (!runsPrograms(agent)) return 0;
+  return gate === undefined ? history : GATE_HISTORY;
 }
 
 /** Only these can use a repository in their sandbox. */

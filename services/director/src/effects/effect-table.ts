@@ -7,13 +7,14 @@
 import type { Cause, NewRecord } from "@antiphon/contracts";
 import { closingOf, type Effect, type EffectOf, type RunState } from "@antiphon/run";
 import { land, landIntegration } from "../landing/landing.ts";
+import type { RacePorts } from "../landing/race.ts";
 import type { PoisonLettersPort } from "../ports.ts";
 import { verifyIntegration } from "../verification/integration.ts";
 import { verify, type VerificationPorts } from "../verification/verification.ts";
 import { dispatch } from "./dispatch.ts";
 import { fitClosing, fitDispatch, fitVerdict } from "./fitting.ts";
 
-export type EffectPorts = VerificationPorts & { letters: PoisonLettersPort };
+export type EffectPorts = VerificationPorts & { letters: PoisonLettersPort } & Pick<RacePorts, "journal">;
 
 /** A record without its place in a run. */
 type Content<R extends NewRecord = NewRecord> = R extends NewRecord ? Pick<R, "type" | "body"> : never;

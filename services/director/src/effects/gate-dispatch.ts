@@ -3,7 +3,7 @@
  * nothing. Its author's words are in no commit, brief or file that the skill sees.
  */
 import { AntiphonError, type DispatchBody, type PlannedGate } from "@antiphon/contracts";
-import { intentOf, type RunState } from "@antiphon/run";
+import { changeFor, intentOf, type RunState } from "@antiphon/run";
 import type { RepositoryPort, VerdictEvidencePort } from "../ports.ts";
 
 interface Ports {
@@ -17,28 +17,26 @@ export interface GateStart {
   readonly commit: string;
 }
 
-/** The commit of the change and the one before it. */
-export const GATE_HISTORY = 2;
-
 /** A function of the records, so that a second Director gives the skill the same. */
 export async function gateStart(
   run: RunState,
-  { skill, of }: PlannedGate,
+  taskId: string,
+  gate: PlannedGate,
   { repository, evidence }: Ports,
 ): Promise<GateStart> {
-  const task = run.tasks.find(({ planned }) => planned.task.task_id === of);
-  const phase = task?.phase;
-  if (phase?.kind !== "awaiting" || phase.verdict.commit === null || phase.verdict.tree === null)
-    throw new AntiphonError("ANT_JOURNAL_GAP", `no verified change of ${of} waits for a ${skill}`);
+  const change = changeFor(run, taskId, gate);
+  if (change === null)
+    throw new AntiphonError("ANT_JOURNAL_GAP", `no verified change of ${gate.of} waits for ${taskId}`);
   const { repo } = intentOf(run).base;
-  const { head, commit, tree } = phase.verdict;
+  const { head, commit, tree, at, attempt, integration } = change;
   const diff = await repository.diff(repo, head, commit);
   const [kept, neutral] = await Promise.all([
     evidence.keep(diff),
     repository.commit(repo, {
-      ...{ parent: head, at: phase.at, message: "The change to judge", trailers: {} },
+      ...{ parent: head, at, message: "The change to judge", trailers: {} },
       candidate: { tree, objects: [], overlay: [], deletions: [] }, // Its objects came with the verified commit.
     }),
   ]);
-  return { order: { skill, task: of, attempt: phase.epoch, commit, diff: kept }, commit: neutral };
+  const order = { skill: gate.skill, task: gate.of, attempt, commit, diff: kept };
+  return { order: integration === null ? order : { ...order, integration }, commit: neutral };
 }

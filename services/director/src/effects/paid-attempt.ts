@@ -2,9 +2,10 @@
  * The first attempt of an agent that is paid for is held back until its checks have run on the base, so that a check that
  * cannot start costs no model call. Such a check ends at once; a check that takes longer has started, so the wait is short.
  */
-import { AntiphonError, limits, type AgentSpec, type RunOptions } from "@antiphon/contracts";
+import { limits, type AgentSpec, type RunOptions } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { Undispatched } from "./undispatched.ts";
+import { within } from "./within.ts";
 import type { RoomOutcome, VerdictEvidencePort } from "../ports.ts";
 import { unstartable } from "../verification/unstartable.ts";
 
@@ -32,20 +33,4 @@ export async function startableChecks(
 
 function isPaid({ kind }: AgentSpec, { model_budget }: Pick<RunOptions, "model_budget">): boolean {
   return kind === "pack" || model_budget !== undefined;
-}
-
-/** Null after `ms`. Rejects when `signal` aborts. */
-async function within<T>(work: Promise<T | null>, ms: number, signal: AbortSignal): Promise<T | null> {
-  let release = (): void => undefined;
-  const over = new Promise<null>((resolve, reject) => {
-    const timer = setTimeout(() => resolve(null), ms);
-    const stopped = (): void => reject(new AntiphonError("ANT_SANDBOX_CANCELED", "the dispatch was stopped"));
-    if (signal.aborted) stopped();
-    signal.addEventListener("abort", stopped, { once: true });
-    release = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stopped);
-    };
-  });
-  return Promise.race([work, over]).finally(release);
 }

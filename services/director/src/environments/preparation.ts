@@ -1,6 +1,6 @@
 /**
  * Has an environment prepared before an attempt is dispatched, so that no attempt's time is spent on it and a setup that
- * fails is not an attempt. What was prepared once is remembered here for a while: a sandbox-runner that has lost it
+ * fails is not an attempt. This process remembers prepared environments for a while; a sandbox-runner that has lost one
  * prepares it again by itself.
  */
 import { LRUCache } from "lru-cache";

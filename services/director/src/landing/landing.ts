@@ -5,6 +5,7 @@
 import { AntiphonError, type LandingBody } from "@antiphon/contracts";
 import { intentOf, runBranch, type EffectOf, type RunState } from "@antiphon/run";
 import type { RepositoryPort } from "../ports.ts";
+import { takeRace, type RacePorts } from "./race.ts";
 
 interface LandingPorts {
   readonly repository: RepositoryPort;
@@ -13,31 +14,18 @@ interface LandingPorts {
 export async function land(
   run: RunState,
   { phase: { verdict } }: EffectOf<"land">,
-  { repository }: LandingPorts,
+  { repository, journal }: LandingPorts & Pick<RacePorts, "journal">,
 ): Promise<LandingBody> {
   const { base, options } = intentOf(run);
   if (verdict.commit === null)
     throw new AntiphonError("ANT_JOURNAL_GAP", "an accepted verdict without a commit");
   const previous = run.head === base.commit ? null : run.head;
   if (options.race !== undefined) {
-    const won = await repository.land(base.repo, raceBranch(options.race), verdict.commit, null);
-    if (won.kind === "refused") return lost(won, options.race);
+    const race = { name: options.race, repo: base.repo };
+    const refusal = await takeRace(race, verdict.commit, { repository, journal }); // director/D13
+    if (refusal !== null) return refusal;
   }
   return repository.land(base.repo, runBranch(run.runId), verdict.commit, previous);
-}
-
-/**
- * A branch that must not exist yet decides a race, because git lets only one run make it. It is made before the run's own
- * branch: a Director that dies between the two finds its own commit there.
- */
-export function raceBranch(race: string): string {
-  return `refs/heads/antiphon/${race}`;
-}
-
-function lost(refused: Extract<LandingBody, { kind: "refused" }>, race: string): LandingBody {
-  if (refused.code !== "ANT_LANDING_HEAD_MOVED") return refused;
-  const message = `another run of ${race} landed first: ${refused.message}`;
-  return { kind: "refused", code: "ANT_RACE_LOST", message };
 }
 
 export async function landIntegration(

@@ -6,19 +6,19 @@
  * run, because they write the same register.
  *
  * Promises:
- *   director/D12 A run is ended only if the journal holds the success of another run of the same race, whose commit is the
- *     race's branch. That branch alone says only who may land. An ended run could not have landed: git would have refused
- *     the branch to it.
+ *   director/D12 A run is ended only if the journal holds the success of another run of the same race, whose commit is on
+ *     a branch of the race. That branch alone says only who may land. An ended run could not have landed: the race would have been
+ *     refused to it (director/D13).
  */
 import type { IntentBody, NewRecord, RepoRef, StoredRecord } from "@antiphon/contracts";
 import type { Journal, Logger } from "@antiphon/runtime";
 import type { RepositoryPort } from "../ports.ts";
 import { WakeableLoop } from "../scheduling/wakeable-loop.ts";
-import { raceBranch } from "./landing.ts";
+import { winnerOf } from "./race.ts";
 
 export interface RaceWatchParts {
   readonly journal: Pick<Journal, "appendIfUnmoved" | "read">;
-  readonly repository: Pick<RepositoryPort, "tip" | "runOf">;
+  readonly repository: Pick<RepositoryPort, "land" | "tip" | "runOf">;
   readonly log: Logger;
   /** Hints to those at work on the run that it is over. */
   hintCancel(runId: string): void;
@@ -66,7 +66,7 @@ export class RaceWatch {
     const winners = new Map<string, Promise<string | null>>();
     const looks = [...this.#open].map(async ([runId, race]) => {
       const key = JSON.stringify([race.name, race.repo.path]);
-      const winner = winners.get(key) ?? this.#winnerOf(race);
+      const winner = winners.get(key) ?? winnerOf(race, this.#parts); // director/D12
       winners.set(key, winner);
       try {
         if (await this.#isOver(runId, race, await winner)) this.drop(runId);
@@ -76,18 +76,6 @@ export class RaceWatch {
     });
     await Promise.all(looks);
     return this.#open.size > 0 ? "more" : "nothing";
-  }
-
-  /** The run that has landed and ended as succeeded; null: there is none yet. */
-  async #winnerOf({ name, repo }: Race): Promise<string | null> {
-    const { journal, repository } = this.#parts;
-    const commit = await repository.tip(repo, raceBranch(name));
-    const runId = commit === null ? null : await repository.runOf(repo, commit);
-    if (runId === null) return null;
-    const records = await journal.read(runId, ["intent", "closed"]); // director/D12
-    const isOfRace = records.some(({ type, body }) => type === "intent" && body.options.race === name);
-    const hasWon = records.some(({ type, body }) => type === "closed" && body.status === "succeeded");
-    return isOfRace && hasWon ? runId : null;
   }
 
   async #isOver(runId: string, { name }: Race, winner: string | null): Promise<boolean> {

@@ -5,12 +5,13 @@
 import {
   AntiphonError,
   DEFAULT_HISTORY,
+  type DispatchBody,
   type RepoExportRequest,
   type RunOptions,
   type StoredRecord,
 } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
-import { GATE_HISTORY } from "../effects/gate-dispatch.ts";
+import { GATE_HISTORY, GIT_TASK_HISTORY } from "../effects/histories.ts";
 import type { RepositoryPort } from "../ports.ts";
 import { namedObjects } from "./named-objects.ts";
 
@@ -38,7 +39,7 @@ export async function exportedAgain(
   const history =
     body.history == null
       ? null
-      : await repository.exportHistory(base, body.base.commit, commitsOf(options, body.gate !== undefined));
+      : await repository.exportHistory(base, body.base.commit, commitsOf(options, body));
   const names = namedObjects(body);
   const made = new Set([linked, history?.object, ...stored, ...behind]);
   const missing = names.find((name) => !made.has(name));
@@ -48,8 +49,10 @@ export async function exportedAgain(
 }
 
 /** The commits of history that the dispatch asked for. */
-const commitsOf = ({ history }: RunOptions, isGate: boolean): number =>
-  isGate ? GATE_HISTORY : (history ?? DEFAULT_HISTORY);
+function commitsOf({ history }: RunOptions, { task, gate }: DispatchBody): number {
+  if (task.kind === "git") return GIT_TASK_HISTORY;
+  return gate === undefined ? (history ?? DEFAULT_HISTORY) : GATE_HISTORY;
+}
 
 const isIntent = (record: StoredRecord): record is Extract<StoredRecord, { type: "intent" }> =>
   record.type === "intent";

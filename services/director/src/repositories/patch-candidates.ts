@@ -137,10 +137,11 @@ export class PatchCandidates {
       names ??= new Set(listing.paths.map((path) => path.slice(path.lastIndexOf("/") + 1)));
       return names.has(name);
     };
-    const suspects = [...after].filter(([path, text]) => mayBeAware(path, text, isKnown));
+    const around = { isKnown, now: Date.now() };
+    const suspects = [...after].filter(([path, text]) => mayBeAware(path, text, around));
     if (suspects.length === 0) return [];
     const before = await listing.readAll(suspects.map(([path]) => path));
-    return suspects.flatMap(([path, text]) => awareOf(path, text, before.get(path) ?? "", isKnown));
+    return suspects.flatMap(([path, text]) => awareOf(path, text, before.get(path) ?? "", around));
   }
 
   async openedFiles(

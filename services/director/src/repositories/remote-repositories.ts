@@ -87,7 +87,7 @@ export class RemoteRepositories {
    */
   async fresh(url: string): Promise<Repo> {
     const fetching = this.#mirrors.refreshed(url);
-    // The next request meets a failure that comes later.
+    // If the fetch fails after this deadline, the next request gets its error.
     return withDeadline(FIRST_FETCH_MS, fetching, () => {
       throw new AntiphonError("ANT_REPO_REMOTE_FETCHING", `${url} is being fetched`);
     });

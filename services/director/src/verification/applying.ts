@@ -1,4 +1,5 @@
 /** The change of a proposal, applied to the run's head by the rules of the run; or why it is refused. */
+import { changesFiles } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import type { AppliedChange, RepositoryPort, VerdictEvidencePort } from "../ports.ts";
 import type { Checks } from "./checks-of.ts";
@@ -14,7 +15,7 @@ interface Ports {
   readonly evidence: Pick<VerdictEvidencePort, "patch">;
 }
 
-/** Null: a task that only reads, and changed nothing. */
+/** Null: a task that may leave the files as they are, and did. */
 export async function applied(
   run: RunState,
   { task: { planned }, phase }: EffectOf<"verify">,
@@ -23,9 +24,10 @@ export async function applied(
 ): Promise<AppliedChange | Refused | null> {
   const { options, base, policy } = intentOf(run);
   const { patch } = phase.report;
-  const readOnly = planned.task.kind !== "edit_repo";
-  if (patch === null) return readOnly ? null : refusal("ANT_PATCH_EMPTY", "the attempt changed nothing");
-  if (readOnly) return refusal("ANT_TASK_MODIFIED_FILES", "a task that only reads changed files");
+  const { task } = planned;
+  if (patch === null)
+    return task.kind === "edit_repo" ? refusal("ANT_PATCH_EMPTY", "the attempt changed nothing") : null;
+  if (!changesFiles(task)) return refusal("ANT_TASK_MODIFIED_FILES", "a task that only reads changed files");
   return repository.candidate(base.repo, run.head, await evidence.patch(patch), {
     scope: options.scope,
     grants: options.grants,

@@ -72,15 +72,16 @@ function touchedBelow(files: readonly Touched[], paths: readonly string[]): stri
   return files.flatMap(touchedPaths).find((one) => behind.matches(folded(one))) ?? null;
 }
 
-/** The tasks of the skills that judge the change, in the order of the plan. */
+/** The tasks of the skills that judge the change, in the order of the plan. `files` null: they are not known, so all of them. */
 export function gatesNeeded(
-  files: readonly Touched[],
+  files: readonly Touched[] | null,
   taskId: string,
   tasks: readonly { readonly planned: PlannedTask }[],
 ): string[] {
   return tasks.flatMap(({ planned: { task, gate } }) => {
     if (gate?.of !== taskId) return [];
-    return gate.paths === undefined || touchedBelow(files, gate.paths) !== null ? [task.task_id] : [];
+    const isBehind = gate.paths === undefined || files === null || touchedBelow(files, gate.paths) !== null;
+    return isBehind ? [task.task_id] : [];
   });
 }
 

@@ -54,6 +54,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
     throw new AntiphonError("ANT_JOURNAL_GAP", "not asked for here");
   };
   const perform = performOver({
+    journal,
     repository: {
       inspect: none,
       texts: none,
@@ -68,7 +69,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       openedFiles: () => Promise.resolve([]),
       follow: () => Promise.resolve(null),
       tip: () => Promise.resolve(commitOf(7)),
-      replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE }),
+      replayOnto: () => Promise.resolve({ kind: "replayed", commit: commitOf(8), tree: BASE, commits: [] }),
       exportBase: (_repo, commit) =>
         Promise.resolve({ commit, tree: BASE, object: `tree-${commit}.tar`, bytes: 0, files: 0 }),
       candidate: () =>

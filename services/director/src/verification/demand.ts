@@ -1,5 +1,5 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
-import type { PolicyBounds } from "@antiphon/contracts";
+import { changesFiles, type PolicyBounds } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import type { Demand } from "./judge.ts";
 
@@ -40,7 +40,7 @@ function decidesAlone({ planned }: TaskState, others: readonly TaskState[]): boo
 }
 
 function isEdit({ planned }: TaskState): boolean {
-  return planned.task.kind === "edit_repo" && planned.gate === undefined;
+  return changesFiles(planned.task) && planned.gate === undefined;
 }
 
 const idOf = ({ planned }: TaskState): string => planned.task.task_id;

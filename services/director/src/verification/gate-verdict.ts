@@ -17,7 +17,7 @@ import {
   type SkillResult,
   type VerdictBody,
 } from "@antiphon/contracts";
-import { intentOf, type EffectOf, type RunState, type TaskPhase, type TaskState } from "@antiphon/run";
+import { intentOf, judgedChange, type EffectOf, type JudgedChange, type RunState } from "@antiphon/run";
 import type { RepositoryPort, TextFile, VerdictEvidencePort } from "../ports.ts";
 import { CODES, faultIn, readReview } from "./delivery.ts";
 
@@ -34,21 +34,19 @@ interface Found {
   readonly files: readonly TextFile[];
 }
 
-type Awaiting = Extract<TaskPhase, { kind: "awaiting" }>;
-
 export async function gateVerdict(
   run: RunState,
   effect: EffectOf<"verify">,
   gate: PlannedGate,
   { repository, evidence }: Ports,
 ): Promise<VerdictBody> {
-  const judged = waiting(run, effect.task, gate);
+  const judged = judgedChange(run, effect.task); // run/R11
   const found =
     judged === null ? STALE : await foundBy(run, effect, { gate, judged }, { repository, evidence });
   const { verdict, code, message } = found;
   const body = {
     ...{ verdict, code, message, checks: [], baseChecks: [], head: run.head, commit: null },
-    tree: judged?.phase.verdict.tree ?? null,
+    tree: judged?.tree ?? null,
   };
   const trials = { change: [], base: [], hollow: [], withoutJudges: [], own: [] };
   const about = { run: run.runId, task: effect.taskId, epoch: effect.epoch };
@@ -60,26 +58,15 @@ const STALE: Found = {
   message: "the change that was judged does not wait any more",
 };
 
-/** The change that the skill was given, if it still waits for it (run/R11). */
-export function waiting(
-  run: RunState,
-  { judges }: Pick<TaskState, "judges">,
-  { of }: PlannedGate,
-): { readonly task: TaskState; readonly phase: Awaiting } | null {
-  const task = run.tasks.find(({ planned }) => planned.task.task_id === of);
-  if (task?.phase.kind !== "awaiting" || task.phase.epoch !== judges) return null;
-  return { task, phase: task.phase };
-}
-
 interface Judged {
   readonly gate: PlannedGate;
-  readonly judged: NonNullable<ReturnType<typeof waiting>>;
+  readonly judged: JudgedChange;
 }
 
 async function foundBy(
   run: RunState,
   { phase: { report }, taskId }: EffectOf<"verify">,
-  { gate, judged: { task, phase } }: Judged,
+  { gate, judged: { task, head, commit } }: Judged,
   { repository, evidence }: Ports,
 ): Promise<Found> {
   const { file, criterion } = deliverableOfSkill(gate.skill);
@@ -91,14 +78,12 @@ async function foundBy(
   const about = { runId: run.runId, taskId: gate.of };
   if (gate.skill === "qa") return qaFound(text, gate, { ...about, commands, place });
   const { base } = intentOf(run);
-  const { head, commit } = phase.verdict;
-  const tip = commit ?? head;
-  const at = (commit: string) => (paths: readonly string[]) => repository.texts(base.repo, commit, paths);
-  const review = await readReview(text, at(tip), at(head));
+  const at = (one: string) => (paths: readonly string[]) => repository.texts(base.repo, one, paths);
+  const review = await readReview(text, at(commit), at(head));
   if (typeof review === "string") return invalid(gate, review);
   const goal = task.planned.task.instruction;
-  const diff = (await repository.diff(base.repo, head, tip)).toString("utf8");
-  const result = reviewResult(review, { ...about, goal, commit: tip, diff, blocks: gate.blocks });
+  const diff = (await repository.diff(base.repo, head, commit)).toString("utf8");
+  const result = reviewResult(review, { ...about, goal, commit, diff, blocks: gate.blocks });
   const blocking = blockingIn(review, gate.blocks);
   const says = `reviewer: ${reviewSentence(review)}`;
   return {

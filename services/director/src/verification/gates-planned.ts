@@ -5,6 +5,7 @@
 import {
   AntiphonError,
   canonicalJson,
+  changesFiles,
   DEFAULT_BLOCKS,
   type AgentSpec,
   type GateSkill,
@@ -29,11 +30,12 @@ const LAXEST_FIRST: readonly Severity[] = ["error", "warning", "info"];
  * @throws AntiphonError ANT_GATE_UNPLANNED if a skill that judges the changes of `task` is missing, or judges less than is demanded
  */
 export function requireGates(
-  { task: { task_id, kind } }: PlannedTask,
+  { task }: PlannedTask,
   tasks: readonly { readonly planned: PlannedTask }[],
   intent: Demanding,
 ): void {
-  if (kind !== "edit_repo") return;
+  if (!changesFiles(task)) return;
+  const { task_id } = task;
   const judging = tasks.map(({ planned }) => planned).filter(({ gate }) => gate?.of === task_id);
   for (const demand of demandsOf(intent)) {
     const isMet = judging.some((one) => meets(one, demand) && isBy(one, namedBy(intent, demand.skill)));

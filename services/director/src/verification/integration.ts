@@ -1,6 +1,7 @@
 /**
  * Verifies a finished run for the branch the caller asked for. If that branch still stands on the run's base, the run's
- * commits land as they are; if it moved, they are replayed on its new tip and verified again.
+ * commits land as they are; if it moved, they are replayed on its new tip and verified again, and skills that judge them judge
+ * them again.
  */
 import type { VerdictBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
@@ -10,6 +11,7 @@ import { targetRef } from "../landing/landing.ts";
 import type { RepositoryPort } from "../ports.ts";
 import { historyOf } from "./history.ts";
 import { deciding, judge } from "./judge.ts";
+import { replayedChanges } from "./replayed-changes.ts";
 import { UNTRIED } from "./rooms.ts";
 import { firstFailure, runTrials, trialsFor } from "./trials.ts";
 import type { VerificationPorts } from "./verification.ts";
@@ -98,10 +100,11 @@ export async function verifyIntegration(
   const outcomes = deciding(tried.trials);
   const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };
   const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [], own: [] };
+  const again = commit === null ? null : await replayedChanges(run, replay.commits, ports.repository);
   const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, trials });
   const failure = firstFailure(outcomes);
   const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;
-  return { ...body, message, evidence };
+  return { ...body, ...(again === null ? {} : { replayed: again }), message, evidence };
 }
 
 /** The checks of all tasks, each once. */

@@ -38,7 +38,7 @@ export interface Trial {
   unproven: readonly { path: string; why: string }[];
   /** What the checks have to prove. */
   demand: Demand;
-  /** A read-only task changes nothing, so it needs no check. */
+  /** The task may only read, or had nothing to change, so it needs no check. */
   readOnly: boolean;
   /** What the task delivered, in a clause; its checks then decide nothing. Null: it delivers its change. */
   delivered: string | null;

@@ -3,7 +3,7 @@ import type { SandboxTrials } from "@antiphon/contracts";
 import type { RoomOutcome } from "../ports.ts";
 import { isPassed } from "./trials.ts";
 
-/** What was asked of the base, and came of it. */
+/** Trials on the base, and their outcome. */
 export interface KeptBase {
   readonly asked: SandboxTrials;
   readonly outcome: RoomOutcome;

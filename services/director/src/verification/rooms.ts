@@ -99,7 +99,7 @@ export async function tryOut(
   ).finally(() => clearTimeout(timer));
   if (change === undefined || change === null) throw new Error("unreachable: a room without an outcome");
   const changePasses = change.trials.every(isPassed);
-  // The name of an image may mean another one by now. What the changed tree opened need not be asked of the base.
+  // The name of an image may mean another one by now. The base need not tell which files the changed tree opened.
   const isOther = isKept && ran?.image !== change.image;
   const seen = openedIn(request.traced, change, ran);
   const isUntold = request.traced.some((path) => subject.mayOpen.has(path) && !seen.has(path));
@@ -135,7 +135,7 @@ function tracedOf({ overlay, deletions }: Candidate): readonly string[] {
   return paths.length > limits.tracedFiles ? [] : paths;
 }
 
-/** The base may fail before it opens all that the changed tree does. A kept one tells of the whole tree. */
+/** The base may fail before it opens all that the changed tree does. A kept outcome tells of every file of the tree. */
 function openedIn(
   traced: readonly string[],
   change: RoomOutcome,

@@ -97,7 +97,7 @@ function judged(
     tampering: tamperingOf(change, options.grants, outcome),
     unproven: change?.unproven ?? [],
     demand,
-    readOnly: planned.task.kind !== "edit_repo",
+    readOnly: change === null,
     delivered: delivery?.says ?? null,
     undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
     allowUnverified: options.allow_unverified,
@@ -146,7 +146,7 @@ async function recorded(
 function awareIn(change: AppliedChange | null, { change: { reports } }: TriedOut): string[] {
   const isReported = reports !== undefined && reports.length > 0 && reports.every(hasReport);
   const signs = (change?.aware ?? []).filter(({ ifUnreported }) => !ifUnreported || !isReported);
-  return signs.map(({ path, what }) => `${path} ${what}`);
+  return signs.map(({ path, what, line }) => `${path}${line === undefined ? "" : `:${line}`} ${what}`);
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */

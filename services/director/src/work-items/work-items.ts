@@ -6,7 +6,7 @@
 import type { RepoRef, WorkItemDetails } from "@antiphon/contracts";
 
 export interface WorkItems {
-  /** What a `providerHint` calls it. */
+  /** Its name in a `providerHint`. */
   readonly name: string;
   /** Those that the filter selects. @throws AntiphonError ANT_WORK_ITEM* */
   query(repo: RepoRef, filter: string, signal: AbortSignal): Promise<WorkItemDetails[]>;

@@ -11,7 +11,7 @@ import type { Kv } from "@antiphon/runtime";
 import { fit, NEW_ACCOUNT, settle, type Account, type Charge, type Fitted, type Wish } from "./ledger.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 
-/** What a call may use until it is settled: the longest answer in tokens, and the most that it costs with that. */
+/** A call's reservation until it is settled: the longest answer in tokens, and its highest cost with that answer. */
 export interface Reserved {
   readonly answer: number;
   readonly most: Charge;

@@ -1,9 +1,9 @@
 /**
  * Reads a model call before it is sent: the model, the most it can cost, and the body that leaves. Pure.
  *
- * Programs send more than a price list knows. What has no price of its own passes, and is logged when its name is new;
- * what would cost extra is removed; a call is refused when its cost has no bound even so: an unknown model, a reference
- * that the provider would fetch, a stored conversation.
+ * Programs send fields that a price list does not know. A field without a price of its own passes, and is logged when its
+ * name is new. A field that would cost extra is removed. A call whose cost still has no bound is refused: an unknown model, a
+ * reference that the provider would fetch, a stored conversation.
  *
  * The input is bounded by the text of the body (token-bound.ts), plus an allowance for what a provider adds. The bound of
  * the answer is always sent, and a stream is asked to report its usage.
@@ -23,11 +23,11 @@ export interface ModelCall {
   readonly model: string;
   readonly price: ModelPrice;
   readonly stream: boolean;
-  /** The most that it can cost with the answer that it asks for. */
+  /** Its highest cost, with the longest answer. */
   readonly most: Charge;
   /** The longest answer that it asks for, in tokens. */
   readonly answer: number;
-  /** The most that it can cost with an answer of at most so many tokens. */
+  /** Its highest cost with an answer of at most so many tokens. */
   readonly mostWith: (answer: number) => Charge;
   /** The body to send, with the bound of such an answer. */
   readonly bodyWith: (answer: number) => Readonly<Record<string, unknown>>;

@@ -19,7 +19,7 @@ export interface ModelHost {
   readonly prices: Readonly<Record<string, ModelPrice>>;
   /** Why its calls cannot be made, if the key that they need is missing. */
   readonly noKey: string | null;
-  /** Its entry is not one of the configuration. */
+  /** Its entry comes with Antiphon and not from the configuration. */
   readonly isShipped: boolean;
 }
 

@@ -24,7 +24,7 @@ export function signHook(secret: string, timestamp: string, body: string): strin
 export class HookSignatures {
   readonly #hooks: ReadonlyMap<string, string>;
   readonly #now: () => number;
-  /** Accepted signatures and when they are too old anyway, oldest first. */
+  /** Accepted signatures, each with the time from which its age alone refuses it; oldest first. */
   readonly #seen = new Map<string, number>();
 
   constructor(hooks: readonly Hook[], now: () => number = Date.now) {

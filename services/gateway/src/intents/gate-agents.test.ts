@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkGates, withRepositoryGates } from "./gate-agents.ts";
+import { broughtJudge, checkGates, withNamedJudge, withRepositoryGates } from "./gate-agents.ts";
 
 const SCRIPT = { kind: "scripted" as const, commands: ["true"] };
 const NONE = { profiles: ["team"] };
@@ -47,4 +47,38 @@ test("a repository adds its skills to those of the run, each once, and is named 
   });
   const demanded = { agent: SCRIPT, gates: { skills: ["qa" as const] } };
   expect(() => checkGates(demanded, NONE, ["qa"])).toThrow("antiphon.yaml of the repository demands it");
+});
+
+const AUTHOR = { kind: "command" as const, argv: ["author"] };
+const NAMED = { kind: "command" as const, argv: ["judge-of-the-policy"] };
+const STRICT = { named: null, own: false };
+
+test("a run brings its own judge if nobody is named, be it the author or whom the run names", () => {
+  const other = { kind: "command" as const, argv: ["friend"] };
+  const own = { skills: ["qa" as const] };
+  expect(broughtJudge({ agent: AUTHOR, gates: own }, NONE, STRICT)).toEqual(AUTHOR);
+  expect(broughtJudge({ agent: AUTHOR, gates: { ...own, agent: other } }, NONE, STRICT)).toEqual(other);
+  expect(broughtJudge({ agent: AUTHOR }, POLICY, STRICT)).toEqual(AUTHOR);
+  expect(broughtJudge({ agent: AUTHOR, gates: { skills: [], agent: other } }, POLICY, STRICT)).toEqual(other);
+});
+
+test("a run brings none if the policy allows its own, if the policy names one, or if nothing is judged", () => {
+  const gates = { skills: ["qa" as const] };
+  expect(broughtJudge({ agent: AUTHOR, gates }, NONE, { named: null, own: true })).toBeNull();
+  expect(broughtJudge({ agent: AUTHOR }, NONE, STRICT)).toBeNull();
+  expect(broughtJudge({ agent: AUTHOR, gates: { skills: [], agent: AUTHOR } }, NONE, STRICT)).toBeNull();
+  const strict = { named: NAMED, own: false };
+  const judged = withNamedJudge(gates, strict);
+  expect(judged).toEqual({ ...gates, agent: NAMED });
+  expect(broughtJudge({ agent: AUTHOR, gates: judged! }, NONE, strict)).toBeNull();
+  const bounds = { ...NONE, gates: [{ ...POLICY.gates[0]!, agent: NAMED }] };
+  expect(broughtJudge({ agent: AUTHOR }, bounds, strict)).toBeNull();
+});
+
+test("a run names no other judge than the policy, unless it may bring its own", () => {
+  const gates = { skills: ["qa" as const], agent: AUTHOR };
+  expect(() => withNamedJudge(gates, { named: NAMED, own: false })).toThrow("the policy names who judges");
+  expect(withNamedJudge(gates, { named: NAMED, own: true })).toEqual(gates);
+  expect(withNamedJudge({ ...gates, agent: NAMED }, { named: NAMED, own: false })?.agent).toEqual(NAMED);
+  expect(withNamedJudge({ skills: [], agent: AUTHOR }, { named: NAMED, own: false })?.agent).toEqual(AUTHOR);
 });

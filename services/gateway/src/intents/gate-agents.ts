@@ -1,7 +1,8 @@
 // The skills that judge a run's changes: the run's own and those of its repository. Refuses a run whose skills have no agent that
 // could judge. Pure.
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, canonicalJson } from "@antiphon/contracts";
 import type { AgentSpec, GateSkill, PolicyBounds, RunOptions } from "@antiphon/contracts";
+import type { Judges } from "../policy/judges.ts";
 
 /** These do what they were told before, and can judge no change that they have not seen. */
 const BLIND: ReadonlySet<AgentSpec["kind"]> = new Set(["scripted", "replay"]);
@@ -34,3 +35,34 @@ export function withRepositoryGates(
   if (byRepository.length === 0) return gates;
   return { ...gates, skills: [...new Set([...(gates?.skills ?? []), ...byRepository])] };
 }
+
+/**
+ * The run's own skills, with the judge whom the policy names.
+ * @throws AntiphonError ANT_GATE_OWN_JUDGE if the run names another one, and may not
+ */
+export function withNamedJudge(gates: RunOptions["gates"], { named, own }: Judges): RunOptions["gates"] {
+  if (gates === undefined || gates.skills.length === 0 || named === null) return gates;
+  if (gates.agent === undefined) return { ...gates, agent: named };
+  if (own || isSame(gates.agent, named)) return gates;
+  throw ownJudge("the policy names who judges, so the run cannot");
+}
+
+/** The agent by which a run would have its own changes judged, without leave of the policy; null: there is none. */
+export function broughtJudge(
+  { agent, gates }: Pick<RunOptions, "agent" | "gates">,
+  { gates: byPolicy = [] }: Pick<PolicyBounds, "gates" | "profiles">,
+  { named, own }: Judges,
+): AgentSpec | null {
+  const isAsked =
+    (gates?.skills ?? []).length > 0 ||
+    byPolicy.some(({ skill, agent: judge }) => skill !== undefined && judge === undefined);
+  const judge = gates?.agent ?? agent;
+  return !isAsked || own || (named !== null && isSame(judge, named)) ? null : judge;
+}
+
+export function ownJudge(why: string): AntiphonError {
+  const path = "/inputs/gates/agent";
+  return new AntiphonError("ANT_GATE_OWN_JUDGE", `${path}: ${why}`, { data: { path } });
+}
+
+const isSame = (one: AgentSpec, other: AgentSpec): boolean => canonicalJson(one) === canonicalJson(other);

@@ -45,6 +45,8 @@ export interface IntakeOptions {
   readonly people?: readonly string[] | "unknown";
   readonly inspect?: Backend["inspect"];
   readonly traces?: RunTraces;
+  /** Folders with agent packs. Default: none. */
+  readonly packFolders?: readonly string[];
 }
 
 export function intentIntake(
@@ -55,9 +57,10 @@ export function intentIntake(
     people = [],
     inspect = (request) => backend.inspect(request),
     traces = new RunTraces(),
+    packFolders = [],
   }: IntakeOptions = {},
 ): IntentIntake {
-  const admission = new RunAdmission(backend, guard, inspect);
+  const admission = new RunAdmission(backend, guard, inspect, packFolders);
 
   async function get(intentId: string, session: SessionBinding | null): Promise<Stored> {
     const document = (await backend.intent(intentId)) as { intent: Intent; principal: string } | null;

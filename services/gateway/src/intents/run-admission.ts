@@ -2,11 +2,13 @@
 import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
 import { checkFork } from "./fork-source.ts";
-import { checkGates, withRepositoryGates } from "./gate-agents.ts";
+import { isPackOf } from "../operations/known-pack.ts";
+import { broughtJudge, checkGates, ownJudge, withNamedJudge, withRepositoryGates } from "./gate-agents.ts";
+import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
 import { runOptionsOf } from "./run-options.ts";
-import type { PolicyGuard } from "../policy/policy-guard.ts";
+import type { Judged, PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
 import { locate, placeOf, placesOf } from "./repository-place.ts";
 import type { Inspected } from "./repository-place.ts";
@@ -41,11 +43,19 @@ export class RunAdmission {
   readonly #backend: Backend;
   readonly #guard: PolicyGuard;
   readonly #inspectRepository: Backend["inspect"];
+  readonly #packFolders: readonly string[];
 
-  constructor(backend: Backend, guard: PolicyGuard, inspect: Backend["inspect"]) {
+  /** `packFolders`: the agent packs of the deployment. */
+  constructor(
+    backend: Backend,
+    guard: PolicyGuard,
+    inspect: Backend["inspect"],
+    packFolders: readonly string[] = [],
+  ) {
     this.#backend = backend;
     this.#guard = guard;
     this.#inspectRepository = inspect;
+    this.#packFolders = packFolders;
   }
 
   /** @throws AntiphonError ANT_POLICY_THROTTLED */
@@ -74,7 +84,7 @@ export class RunAdmission {
     return requireConnectors(this.#backend, intent);
   }
 
-  /** @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_* */
+  /** @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE */
   async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
     if (isMaterial(options.repo)) return this.#brief(intent, options, caller);
     const found = await this.#inspect(options, caller.session);
@@ -84,9 +94,8 @@ export class RunAdmission {
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
-    const gates = withRepositoryGates(judged.options.gates, found.gates);
-    const demanded = gates === undefined ? judged.options : { ...judged.options, gates };
-    checkGates(demanded, judged.bounds, found.gates);
+    const demanded = await this.#judged(judged, found.gates);
+    checkPaidAgents(demanded);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };
@@ -104,6 +113,16 @@ export class RunAdmission {
     };
   }
 
+  /** The options with the skills that judge the changes, and who they are. */
+  async #judged({ options, bounds, judges }: Judged, byRepository: Inspected["gates"]): Promise<RunOptions> {
+    const gates = withNamedJudge(withRepositoryGates(options.gates, byRepository), judges);
+    const demanded = gates === undefined ? options : { ...options, gates };
+    checkGates(demanded, bounds, byRepository);
+    const brought = broughtJudge(demanded, bounds, judges);
+    if (brought === null || (await isPackOf(this.#packFolders, brought))) return demanded;
+    throw ownJudge(`the run would bring the ${brought.kind} agent that judges its changes`);
+  }
+
   /** Nothing is read before the policy of each project allows it. */
   async #brief(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
     if (caller.session !== null) requireOwnRepository(caller.session, null, options.repo.path);
@@ -111,6 +130,7 @@ export class RunAdmission {
     const { places } = sources;
     const asked = { ...asker(caller), intent, options, places, landRef: null };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
+    checkPaidAgents(judged.options);
     const base = await readSources(this.#backend, sources);
     return { options: judged.options, base, policy: judged.bounds };
   }

@@ -45,7 +45,7 @@ export class NoticeTurn {
     this.#parts = { turnMs: limits.noticeTurnMs, now: () => performance.now(), ...parts };
   }
 
-  /** What was told, if the turn is this gateway's now; null: another one tells. */
+  /** Takes the turn, and resolves to the notices that were told before. Null: another gateway has it. */
   async take(ends: () => Promise<NewsPlaces>): Promise<Pick<Told, "places" | "last"> | null> {
     const { kv, by } = this.#parts;
     const found = await kv.get(KEY);

@@ -106,7 +106,7 @@ async function packsIn(folder: string): Promise<Found[]> {
 
 async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return []; // Nobody has added a pack of their own yet.
+    if (error.code === "ENOENT") return []; // No pack was added yet.
     throw new AntiphonError("ANT_CONFIG_INVALID", `${folder} cannot be read`, { cause: error });
   });
   return names.sort().slice(0, limits.agentPacks);

@@ -1,4 +1,4 @@
-// What whoever is on call looks at: the queues with what waits in them, and the agents that people may choose.
+// The view of the person on call: the queues with the work that waits in them, and the agents that people may choose.
 import { AntiphonError } from "@antiphon/contracts";
 import type { AgentOf, HeldAttempts } from "@antiphon/contracts";
 import { withDeadline, type ConsumerCounts } from "@antiphon/runtime";

@@ -1,5 +1,6 @@
 // Asks the policy again when a person approves a change. A change may wait for days, and the policy may be another one by
-// then: what is forbidden now is refused by its rule. What is still allowed was judged by the old policy, so its approval is stale.
+// then. A change that the new policy forbids is refused by its rule. The approval of any other change is stale, because the
+// old policy judged it.
 //
 // Promises:
 //   gateway/G12 Because an approval counts only while the profiles that the run began under are those that apply, nobody

@@ -26,6 +26,7 @@ export const LOCAL: PolicyConfig = {
       protectedBranches: [],
       requireTestsBeforePush: false,
       requireApprovalForPush: false,
+      ownJudges: true,
       allowedWorkItemTransitions: ["open", "in progress", "in review", "done", "closed"],
     },
   },

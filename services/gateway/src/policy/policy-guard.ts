@@ -18,6 +18,7 @@ import { CallWindow } from "../http/call-window.ts";
 import type { PolicyVerdict } from "../sessions/command-policy.ts";
 import { profilesFor } from "./policy-choice.ts";
 import type { Holding } from "./policy-choice.ts";
+import { judgesOf, type Judges } from "./judges.ts";
 import { policyDigest } from "./policy-digest.ts";
 import { judgeDeed } from "./policy.ts";
 import type { KnownChange, PolicyRefusal } from "./policy.ts";
@@ -48,6 +49,7 @@ export interface Judged {
   /** The options, with budgets that the caller left open set to the profiles' bounds. */
   readonly options: RunOptions;
   readonly bounds: PolicyBounds;
+  readonly judges: Judges;
   readonly refusal: PolicyRefusal | null;
 }
 
@@ -83,7 +85,7 @@ export class PolicyGuard {
     let refusal: PolicyRefusal | null = null;
     for (const profile of profiles) refusal ??= judgeDeed(deed, profile);
     const bounds = { ...boundsOf(profiles), digest: policyDigest(holdings) };
-    return { holdings, options, bounds, refusal };
+    return { holdings, options, bounds, judges: judgesOf(profiles), refusal };
   }
 
   /** `counted`: the call was already counted as a command. @throws AntiphonError ANT_POLICY_REFUSED, _THROTTLED */

@@ -1,8 +1,9 @@
 // Describes a run as a deed for the policy. Pure.
 import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from "@antiphon/contracts";
-import { isMaterial } from "@antiphon/contracts";
+import { changesFiles as editsFiles, isMaterial } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
+import { gatesOf } from "./judges.ts";
 import { IDLE } from "./policy.ts";
 import type { Deed, KnownChange } from "./policy.ts";
 
@@ -48,7 +49,7 @@ export function runDeed(options: RunOptions, landRef: string | null): Deed {
 
 /** Without a named workflow the Router chooses one, so such a run may change files. */
 function changesFiles({ workflow, tasks = [] }: RunOptions): boolean {
-  return !READING.includes(workflow) || tasks.some(({ kind }) => kind === "edit_repo");
+  return !READING.includes(workflow) || tasks.some(editsFiles);
 }
 
 function unprovenBy({ allow_unverified, allow_unproven }: RunOptions): string | null {
@@ -117,7 +118,7 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
   const proof = (["fail-to-pass", "regression"] as const).find((one) => proofs.includes(one));
   const trials = Math.max(0, ...profiles.map(({ minTrials = 0 }) => minTrials));
   const autoLand = profiles.flatMap((profile) => profile.autoLand ?? []);
-  const gates = profiles.flatMap((profile) => profile.gates ?? []);
+  const gates = gatesOf(profiles);
   return {
     profiles: profiles.map(({ name }) => name),
     ...(files === null ? {} : { max_files: files }),

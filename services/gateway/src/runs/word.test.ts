@@ -219,3 +219,31 @@ describe("an approval by somebody who told the agent something", () => {
     expect(say([...awaiting(1, "local"), told("local")], approve, "local").record).not.toBeNull();
   });
 });
+
+describe("an approval by somebody who answered the agent", () => {
+  const answered = (by: string, body: object = answer): NewRecord[] => [
+    ...after(
+      [
+        intentRecord(RUN, "do it", { options: { approvals: { needed: 1 } }, principal: "ann" }),
+        routedRecord(RUN),
+        ...asks("T-001"),
+      ],
+      body,
+      by,
+    ),
+    ...passes("T-001", 2),
+  ];
+
+  it("does not count, in whatever words it was answered; anybody may still reject", () => {
+    for (const words of [answer, approve, changes, { ...approve, answers: ["plus"] }]) {
+      const own = code("ANT_APPROVAL_OWN", { by: "ben", requester: "ann" });
+      expect(() => say(answered("ben", words), approve), JSON.stringify(words)).toThrow(own);
+    }
+    expect(say(answered("ben"), approve, "eve").record).toMatchObject({ body: { by: "eve" } });
+    expect(say(answered("ben"), reject).record).toMatchObject({ body: { choice: "reject", by: "ben" } });
+  });
+
+  it("counts from the others if the requester has answered", () => {
+    expect(say(answered("ann"), approve).record).toMatchObject({ body: { by: "ben" } });
+  });
+});

@@ -1,5 +1,11 @@
 /** The tasks of skills that judge changes before they land, by the run's own wish and by the deployment's policy. Pure. */
-import { deliverableOfSkill, DEFAULT_BLOCKS, gateTaskId, GATE_SKILLS } from "@antiphon/contracts";
+import {
+  changesFiles,
+  deliverableOfSkill,
+  DEFAULT_BLOCKS,
+  gateTaskId,
+  GATE_SKILLS,
+} from "@antiphon/contracts";
 import type {
   AgentSpec,
   DirectorTask,
@@ -19,9 +25,9 @@ interface Demand {
   readonly paths?: string[];
 }
 
-/** What a task may be told at most. */
+/** The longest instruction of a task. */
 const INSTRUCTION_CHARS = 32_768;
-/** What a skill is told at most of the instruction that it judges by. Its criteria and checks are told in full. */
+/** A skill gets so much of the instruction that it judges by. It gets the criteria and checks in full. */
 const GOAL_CHARS = 8192;
 const CUT = "... (cut)";
 const STRICTER: readonly Severity[] = ["error", "warning", "info"];
@@ -30,7 +36,7 @@ const STRICTER: readonly Severity[] = ["error", "warning", "info"];
 export function gateTasks(tasks: readonly PlannedTask[], intent: IntentBody): PlannedTask[] {
   const demands = demandsOf(intent);
   return tasks
-    .filter(({ task }) => task.kind === "edit_repo")
+    .filter(({ task }) => changesFiles(task))
     .flatMap((one) => demands.map((demand) => gateTask(one, demand)));
 }
 
@@ -81,9 +87,10 @@ function gateTask({ task }: PlannedTask, { skill, blocks, agent, paths }: Demand
   const of = task.task_id;
   const { file, criterion } = deliverableOfSkill(skill);
   const gate: PlannedGate = { skill, of, blocks, ...(paths === undefined ? {} : { paths }) };
+  const { git_action: _, ...judged } = task;
   const words = `${TITLES[skill]} of ${of}.\n\n${WORDS[skill]}\n\n`;
   const judging: DirectorTask = {
-    ...task,
+    ...judged,
     task_id: gateTaskId(of, skill),
     kind: "run",
     instruction: words + contractOf(task, INSTRUCTION_CHARS - words.length),

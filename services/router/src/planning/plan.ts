@@ -10,11 +10,16 @@ import {
   allChecks,
   AntiphonError,
   BRIEF,
+  changesFiles,
   criterionText,
   DELIVERABLES,
+  GIT_BASE,
+  goesBack,
   isMaterial,
   limits,
   mapCriteria,
+  taskIdOf,
+  taskNumberIn,
 } from "@antiphon/contracts";
 import type {
   AgentSpec,
@@ -35,7 +40,7 @@ const TOOLS: Record<TaskKind, readonly string[]> = {
   edit_repo: ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"],
   run: ["read_file", "bash"],
   inspect: ["read_file", "bash"],
-  git: ["git_checkpoint"],
+  git: [],
 };
 
 const KIND_OF: Record<Workflow, TaskKind> = {
@@ -56,10 +61,6 @@ export type Plan = {
   readonly waits: readonly Wait[];
 };
 
-export function taskId(id: number): string {
-  return `T-${String(id).padStart(3, "0")}`;
-}
-
 /** @throws AntiphonError ANT_PLAN_INVALID, which names the fault of the graph. */
 export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const { goal } = intent.intent;
@@ -67,7 +68,9 @@ export function planTasks(intent: IntentBody, workflow: Workflow): Plan {
   const specs = given.length > 0 ? given : [{ id: 1, description: goal, dependencies: [] }];
   const fault = faultOf(specs);
   if (fault !== null) throw new AntiphonError("ANT_PLAN_INVALID", fault);
-  const ordered = inWriteOrder(specs, ({ kind }) => (kind ?? KIND_OF[workflow]) === "edit_repo");
+  const ordered = inWriteOrder(specs, ({ kind = KIND_OF[workflow], git_action }) =>
+    changesFiles({ kind, git_action }),
+  );
   const tasks = ordered.specs.map((spec) => planned(spec, intent, workflow));
   const [only] = tasks;
   const work = given.length === 0 && only !== undefined ? [delivering(only, dueOf(intent, workflow))] : tasks;
@@ -109,26 +112,29 @@ function isIdle(agent: AgentSpec): boolean {
 
 function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): PlannedTask {
   const { options } = intent;
-  const agent = spec.agent ?? options.agent;
-  const { acceptance_criteria: named = [], allowed_files, disallowed_files } = spec;
+  const { acceptance_criteria: named = [], allowed_files, disallowed_files, git_action } = spec;
   const kind = spec.kind ?? KIND_OF[workflow];
-  // What a step of a plan finds out is not judged by the checks of a change, which may fail on the base.
+  const isGit = kind === "git";
+  const agent = isGit ? NO_AGENT : (spec.agent ?? options.agent);
+  // What a step of a plan finds out is not judged by the checks of the changes, which may fail on the base.
   const looks = kind === "inspect" && (options.tasks ?? []).length > 0;
-  const checks = allChecks(named, spec.checks ?? (looks ? [] : options.checks));
+  const onlyAsks = looks || (isGit && !changesFiles(spec));
+  const checks = allChecks(named, spec.checks ?? (onlyAsks ? [] : options.checks));
   const criteria = mapCriteria(named, checks);
   const task: DirectorTask = {
-    task_id: taskId(spec.id),
+    task_id: taskIdOf(spec.id),
     kind,
     instruction: spec.description,
     acceptance_criteria:
       criteria.length === 0
         ? criteriaOf(intent, checks)
         : criteria.map((one) => criterionText(one, CRITERION_CHARS)),
-    base_ref: intent.base.ref,
-    allowed_tools: [...TOOLS[kind]],
+    base_ref: refOf(spec) ?? intent.base.ref,
+    ...(git_action === undefined ? {} : { git_action }),
+    allowed_tools: git_action === undefined ? [...TOOLS[kind]] : [git_action],
     // A run that asks for no network has none.
-    egress_profile: options.egress ?? { mode: "none", allowlist: [] },
-    verify_profile: { mode: looks && checks.length === 0 ? "none" : "smoke", commands: [...checks] },
+    egress_profile: (isGit ? undefined : options.egress) ?? { mode: "none", allowlist: [] },
+    verify_profile: { mode: onlyAsks && checks.length === 0 ? "none" : "smoke", commands: [...checks] },
     commands: commandsOf(agent),
     time_budget_s: options.time_budget_s,
     return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
@@ -136,7 +142,7 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
   const isScoped = allowed_files !== undefined || disallowed_files !== undefined;
   return {
     task,
-    deps: spec.dependencies.map(taskId),
+    deps: spec.dependencies.map(taskIdOf),
     agent,
     ...(isScoped
       ? { scope: { allowed_files: allowed_files ?? [], disallowed_files: disallowed_files ?? [] } }
@@ -144,6 +150,16 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
     ...(criteria.length === 0 ? {} : { criteria }),
     ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
   };
+}
+
+/** Only git acts in a task of kind `git`. */
+const NO_AGENT: AgentSpec = { kind: "scripted" };
+
+/** What a git task goes back to, as its contract names it. Null: it does not go back. */
+function refOf(spec: TaskSpec): string | null {
+  if (!goesBack(spec)) return null;
+  const number = taskNumberIn(spec.base_ref ?? GIT_BASE);
+  return number === null ? GIT_BASE : taskIdOf(number);
 }
 
 function commandsOf(agent: AgentSpec): string[] {

@@ -1,5 +1,5 @@
 import { bodyBytes, limits, MATERIAL, recordBodyBytes, validate } from "@antiphon/contracts";
-import type { IntentBody, RoutedBody, RunOptions, TaskSpec } from "@antiphon/contracts";
+import type { GitAction, IntentBody, RoutedBody, RunOptions, TaskSpec } from "@antiphon/contracts";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { describe, expect, test } from "vitest";
 import { planTasks } from "./plan.ts";
@@ -92,6 +92,44 @@ describe("planTasks", () => {
     expect(task?.task.verify_profile.commands).toEqual(["make test"]);
     expect(task?.task.kind).toBe("inspect");
     expect(task?.task.commands).toEqual([]);
+  });
+
+  test("a git task has no agent, no network, and only the checks that it needs", () => {
+    const git = (id: number, git_action: GitAction, more: object = {}): TaskSpec => ({
+      ...spec(id, id === 1 ? [] : [1]),
+      ...{ kind: "git", git_action },
+      ...more,
+    });
+    const tasks = [
+      git(1, "git_checkpoint"),
+      git(2, "git_reset", { base_ref: "1" }),
+      git(3, "git_reset"),
+      git(4, "git_status", { checks: ["make test"] }),
+    ];
+    const egress = { mode: "allowlist" as const, allowlist: ["example.org"] };
+    const planned = planTasks(intentOf("x", { tasks, egress }), "BUILD").tasks;
+    for (const { task, agent } of planned) {
+      expect(agent).toEqual({ kind: "scripted" });
+      expect(task.egress_profile).toEqual({ mode: "none", allowlist: [] });
+      expect(task.allowed_tools).toEqual([task.git_action]);
+      expect(validate("DirectorTask", task).ok).toBe(true);
+    }
+    expect(planned.map(({ task: { verify_profile, base_ref } }) => [base_ref, verify_profile])).toEqual([
+      ["refs/heads/main", { mode: "none", commands: [] }],
+      ["T-001", { mode: "smoke", commands: ["npm test"] }],
+      ["base", { mode: "smoke", commands: ["npm test"] }],
+      ["refs/heads/main", { mode: "smoke", commands: ["make test"] }],
+    ]);
+  });
+
+  test("a skill judges what a git task brings back, and nothing of one that only reads", () => {
+    const tasks: TaskSpec[] = [
+      { ...spec(1), kind: "git", git_action: "git_status" },
+      { ...spec(2, [1]), kind: "git", git_action: "git_reset" },
+    ];
+    const { tasks: planned } = planTasks(intentOf("x", { tasks, gates: { skills: ["reviewer"] } }), "BUILD");
+    expect(planned.map(({ gate }) => gate?.of ?? null)).toEqual([null, null, "T-002"]);
+    expect(validate("DirectorTask", planned[2]?.task).ok).toBe(true);
   });
 
   test("the caller's acceptance criteria are kept", () => {

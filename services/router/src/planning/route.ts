@@ -4,22 +4,34 @@
  *
  * Promises:
  *   router/R1 Because the decision uses only the intent and the committed weights, without clock, randomness or state, the same intent
- *     always gets the same route.
+ *     always gets the same route. Only a model that a deployment names for what is unsure may answer differently; the one
+ *     `routed` record stands.
  *   router/R2 Because at most 2,048 characters of a goal are read and no pattern holds one unbounded repetition
  *     inside another, a hostile goal cannot keep the Router busy.
  *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
  *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.
  */
-import { AntiphonError, bodyBytes, fitsRecord, isMaterial, recordBodyBytes } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  bodyBytes,
+  fitsRecord,
+  isMaterial,
+  recordBodyBytes,
+  taskIdOf,
+} from "@antiphon/contracts";
 import type { IntentBody, RoutedBody, RouterContractInitial, Workflow } from "@antiphon/contracts";
 import { classify } from "../classification/classify.ts";
 import type { Classification } from "../classification/classify.ts";
-import { planTasks, taskId } from "./plan.ts";
+import { read } from "../classification/reading.ts";
+import { isWanted, withOpinion } from "../opinion/second-opinion.ts";
+import type { Opinion } from "../opinion/second-opinion.ts";
+import { planTasks } from "./plan.ts";
 import type { Plan } from "./plan.ts";
 
-// router/R1: the intent is the only input.
-export function route(intent: IntentBody): RoutedBody {
-  const decided = chosen(intent);
+// router/R1: the intent is the only input, and what a model said of it.
+export function route(intent: IntentBody, opinion: Opinion | null = null): RoutedBody {
+  const own = chosen(intent);
+  const decided = opinion !== null && isWanted(own) ? withOpinion(own, opinion) : own;
   const { workflow, reason, confidence, tier, unsure } = decided;
   const choice = { confidence, tier, unsure, alternatives: [...decided.alternatives] };
   const unplanned = (fault: string): RoutedBody => {
@@ -31,6 +43,11 @@ export function route(intent: IntentBody): RoutedBody {
   const contract = opened(intent, decided, plan);
   const body: RoutedBody = { workflow, reason, ...choice, contract, tasks: [...plan.tasks] };
   return fitsRecord(body) ? body : unplanned(tooLarge(body)); // router/R3
+}
+
+/** What a model is to be asked; null: the decision is sure, or no reading of the goal. */
+export function doubtful(intent: IntentBody): string | null {
+  return isWanted(chosen(intent)) ? read(intent.intent.goal).typed : null;
 }
 
 /** A run without a repository has nothing to change, so its goal need not be read. */
@@ -86,7 +103,7 @@ const MAX_NOTES = 40;
 function waitNotes({ waits }: Plan): string {
   const lines = waits
     .slice(0, MAX_NOTES)
-    .map(({ task, on, why }) => `${taskId(task)} waits for ${taskId(on)}: ${why}`);
+    .map(({ task, on, why }) => `${taskIdOf(task)} waits for ${taskIdOf(on)}: ${why}`);
   if (waits.length > MAX_NOTES) lines.push(`and ${waits.length - MAX_NOTES} more`);
   return lines.join("\n");
 }

@@ -9,13 +9,13 @@
  *
  * Output that a listener has not taken delays its own command, never a later one.
  *
- * `destroyed` resolves only when the provider reports that the container is gone; otherwise it rejects with the reason.
- * A container that cannot be killed loses its line, so that its supervisor exits; one that cannot be removed either is
- * left to the reaper.
+ * The container's own end is container-end.ts, a command's input command-feed.ts.
  */
 import type { SandboxMessage } from "@antiphon/contracts";
-import { UntilEnd, withDeadline } from "@antiphon/runtime";
-import { FRAME_HEADER_BYTES, FrameDecoder, encodeFrame, encodeStdin, type Frame } from "./frames.ts";
+import { withDeadline } from "@antiphon/runtime";
+import { feed, InputWindow } from "./command-feed.ts";
+import { ContainerEnd } from "./container-end.ts";
+import { FrameDecoder, encodeFrame, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "./step-script.ts";
 import { SandboxDied, type Command, type SandboxDeath } from "../ports.ts";
@@ -23,7 +23,6 @@ import { NetBridge } from "./net-bridge.ts";
 import { RestingDeadline } from "./resting-deadline.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
-const GONE_DEADLINE_MS = 4_000;
 /**
  * A busy provider reports the end of a container some time after its line closes, and an OOM kill some time after that.
  */
@@ -33,12 +32,6 @@ const OOM_GRACE_MS = 500;
 const KILLED_STATUS = 137;
 /** Time between the request to kill a command and its exit. After that the sandbox is ended. */
 const KILL_GRACE_MS = 2_000;
-/**
- * Most input sent ahead of the command's reading. More input waits on our side, so that a kill never queues behind it.
- */
-const STDIN_WINDOW_BYTES = 1024 * 1024;
-/** Input up to this size is sent to a sealed supervisor together with its command: it can never fill the window. */
-const AT_ONCE_BYTES = 32 * 1024;
 const SIGKILL = 9;
 
 interface Busy {
@@ -46,9 +39,7 @@ interface Busy {
   readonly onFrame: (frame: Frame) => void;
   readonly reject: (error: Error) => void;
   readonly partial: () => SandboxDied["partial"];
-  /** Input that the command has read, by its supervisor's count. */
-  fedBytes: number;
-  onFed: () => void;
+  readonly window: InputWindow;
   /** Listeners that have not taken their output yet. */
   slow: number;
   readonly deadline: RestingDeadline;
@@ -76,20 +67,14 @@ export class SupervisorConversation {
   #memoryRanOut = false;
   #tellOfMemory: () => void = () => undefined;
   readonly #toldOfMemory = new Promise<void>((resolve) => (this.#tellOfMemory = resolve));
-  #exitStatus: number | null = null;
-  #destroyed: Promise<void> | null = null;
-  #letGo: () => void = () => undefined;
-  /**
-   * Resolves when the container is gone, or when every attempt to end it from here has failed and the reaper has to.
-   */
-  readonly letGo = new Promise<void>((resolve) => (this.#letGo = resolve));
+  readonly #end: ContainerEnd;
   /** A command is being killed, so its output no longer waits for its listener. */
   #killing = false;
 
   constructor(line: SupervisorLine) {
     this.#line = line;
+    this.#end = new ContainerEnd(line);
     this.gone = line.gone.then(async (status) => {
-      this.#exitStatus = status;
       if (status === KILLED_STATUS && this.#phase.at !== "over")
         await withDeadline(OOM_GRACE_MS, this.#toldOfMemory, () => undefined);
       this.over({ kind: "gone", message: `the container ended with status ${status}` });
@@ -114,7 +99,12 @@ export class SupervisorConversation {
 
   /** Resolves when the container is gone. */
   get destroyed(): Promise<void> {
-    return this.#destroyed ?? this.gone;
+    return this.#end.ended ?? this.gone;
+  }
+
+  /** See ContainerEnd. */
+  get letGo(): Promise<void> {
+    return this.#end.letGo;
   }
 
   /** To be called when the provider reports that the sandbox ran out of memory. */
@@ -144,6 +134,7 @@ export class SupervisorConversation {
     partial: () => SandboxDied["partial"],
   ): Promise<ExitWord & { readonly timedOut: boolean }> {
     const said = step.own ?? this.#say(step);
+    const window = new InputWindow(this.#isPlain);
     let isLate = false;
     const ended = this.await<ExitWord>(
       step.timeoutMs,
@@ -168,14 +159,17 @@ export class SupervisorConversation {
         isLate = true;
         this.killCommand();
       },
+      window,
     );
     const kill = (): void => this.killCommand();
     step.signal?.addEventListener("abort", kill, { once: true });
     // A failed write also shows in `ended`, with a better name. Both are awaited, so that neither rejection is left
     // unhandled.
-    const fed = this.#feed(said, step.stdin, ended).catch((error: unknown) => {
-      this.over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
-    });
+    const fed = feed((bytes) => this.write(bytes), window, said, step.stdin, ended).catch(
+      (error: unknown) => {
+        this.over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
+      },
+    );
     if (step.signal?.aborted === true) kill();
     try {
       const exit = await ended;
@@ -209,43 +203,6 @@ export class SupervisorConversation {
     if (this.#phase.at !== "busy" && this.#phase.at !== "idle") return false;
     void this.write(encodeFrame("B", `${number} ${look}\n${text}`));
     return true;
-  }
-
-  /** Sends the command and its input. The input also ends when the command ends without reading all of it. */
-  async #feed(said: Buffer, stdin: Step["stdin"], ended: Promise<unknown>): Promise<void> {
-    if (!this.#isPlain && (stdin === null || (Buffer.isBuffer(stdin) && stdin.length <= AT_ONCE_BYTES))) {
-      return this.write(Buffer.concat([said, ...encodeStdin(stdin ?? Buffer.alloc(0)), encodeFrame("E")]));
-    }
-    await this.write(said);
-    const over = new UntilEnd(ended);
-    const source = Buffer.isBuffer(stdin) ? [stdin] : (stdin ?? []);
-    const pieces = piecesOf(source);
-    let sent = this.#isPlain ? said.length - FRAME_HEADER_BYTES : 0;
-    for (;;) {
-      const next = await over.wait(pieces.next());
-      if (next === null || next.done === true) break;
-      for (const frame of encodeStdin(next.value)) {
-        if ((await over.wait(this.#roomFor(sent))) === null) break;
-        sent += frame.length - FRAME_HEADER_BYTES;
-        await this.write(frame);
-      }
-    }
-    void pieces.return(undefined).catch(() => undefined); // a failure to close the source is reported by its owner
-    if (this.#isPlain) await over.wait(this.#roomFor(sent));
-    await this.write(encodeFrame("E"));
-  }
-
-  /**
-   * Resolves when the input sent and not yet read leaves room in the window; for the plain supervisor, when all of it
-   * was taken.
-   */
-  async #roomFor(sent: number): Promise<true> {
-    const window = this.#isPlain ? 1 : STDIN_WINDOW_BYTES; // the plain supervisor takes one frame at a time
-    for (;;) {
-      const phase = this.#phase;
-      if (phase.at !== "busy" || sent - phase.fedBytes < window) return true;
-      await new Promise<void>((resolve) => (phase.onFed = resolve));
-    }
   }
 
   /** Stops reading from the line until the listener has taken its output. */
@@ -287,6 +244,7 @@ export class SupervisorConversation {
     listener: (resolve: (value: T) => void, reject: (error: Error) => void) => (frame: Frame) => void,
     partial: () => SandboxDied["partial"] = () => null,
     onDeadline = () => this.over({ kind: "timeout" }),
+    window = new InputWindow(this.#isPlain),
   ): Promise<T> {
     if (this.#phase.at !== "idle") {
       const death =
@@ -297,6 +255,7 @@ export class SupervisorConversation {
       const deadline = new RestingDeadline(deadlineMs, onDeadline);
       const settle = (): void => {
         deadline.stop();
+        window.close();
         this.#killing = false;
         if (this.#phase.at !== "busy") return;
         if (this.#phase.slow > 0) this.#line.resume(); // the next command must not start paused
@@ -311,8 +270,7 @@ export class SupervisorConversation {
         rejectPromise(error);
       };
       const onFrame = listener(resolve, reject);
-      const fresh = { fedBytes: 0, onFed: () => undefined, slow: 0, deadline };
-      this.#phase = { at: "busy", onFrame, reject, partial, ...fresh };
+      this.#phase = { at: "busy", onFrame, reject, partial, window, slow: 0, deadline };
     });
   }
 
@@ -327,10 +285,9 @@ export class SupervisorConversation {
   #dispatch(frame: Frame): void {
     if (this.bridge.hear(frame)) return;
     const phase = this.#phase;
-    if (phase.at === "busy" && frame.type === "w") {
-      phase.fedBytes += Number(frame.payload.toString("latin1"));
-      phase.onFed();
-    } else if (phase.at === "busy") phase.onFrame(frame);
+    if (phase.at === "busy" && frame.type === "w")
+      phase.window.taken(Number(frame.payload.toString("latin1")));
+    else if (phase.at === "busy") phase.onFrame(frame);
     else if (phase.at === "idle") this.over({ kind: "protocol", message: `${frame.type} out of turn` });
   }
 
@@ -356,32 +313,8 @@ export class SupervisorConversation {
     const isOom = death.kind === "gone" && this.#memoryRanOut;
     const final: SandboxDeath = isOom ? { kind: "oom" } : death;
     this.#phase = { at: "over", death: final };
-    if (phase.at === "busy") {
-      phase.reject(new SandboxDied(final, phase.partial()));
-      phase.onFed();
-    }
-    this.#end();
-  }
-
-  #end(): void {
+    if (phase.at === "busy") phase.reject(new SandboxDied(final, phase.partial()));
     this.bridge.shut();
-    if (this.#destroyed !== null) return;
-    this.#destroyed = this.#endContainer();
-    // A caller of `destroy` gets a failure; without one, the reaper removes the container.
-    this.#destroyed.then(this.#letGo, this.#letGo);
+    this.#end.begin(this.gone);
   }
-
-  async #endContainer(): Promise<void> {
-    const inTime = this.gone.then(() => true);
-    const ended = withDeadline(GONE_DEADLINE_MS, inTime, () => false);
-    // Not awaited: an engine that does not answer would keep the line open all the while. A failure shows below.
-    if (this.#exitStatus === null) void this.#line.kill().catch(() => this.#line.hangUp());
-    const isGone = await ended;
-    this.#line.hangUp(); // before the removal, which may fail: a supervisor without its line exits
-    if (!isGone) await this.#line.remove();
-  }
-}
-
-async function* piecesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer, void> {
-  yield* source;
 }

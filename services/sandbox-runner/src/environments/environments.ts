@@ -1,13 +1,13 @@
 /**
  * The prepared environments of a deployment, as one runner sees them: found, or made once for all runners.
  *
- * The record of an environment in KV `ANT_ENVIRONMENTS` is its only lock: whoever creates it builds, the others wait, and
- * a builder that lost its record stops. A record says `ready` only after the layer is in the object store, where its name
+ * The record of an environment in KV `ANT_ENVIRONMENTS` is its only lock: the runner that creates it builds, the others wait,
+ * and a builder that lost its record stops. A record says `ready` only after the layer is in the object store, where its name
  * is the digest of its bytes; it is read back by that digest.
  *
- * What a repository did wrong is recorded as `failed` and refused at once from then on, until somebody asks for it again.
- * What the machine did wrong leaves no record, and the job fails with that fault. Requests that no server answered count
- * as the machine's.
+ * A fault of the repository is recorded as `failed`. From then on the environment is refused at once, until somebody asks for
+ * it again. A fault of the machine leaves no record, and the job fails with it. A request that no server answered is a fault
+ * of the machine.
  */
 import { rm } from "node:fs/promises";
 import {

@@ -19,7 +19,7 @@ export interface LayerContent {
   /** The paths of its files below /workspace. */
   readonly workspacePaths: ReadonlySet<string>;
   tar(): AsyncIterable<Buffer>;
-  /** What this machine keeps of it is not what its digest says. */
+  /** Call it when this machine's copy does not have its digest. */
   drop(): Promise<void>;
 }
 

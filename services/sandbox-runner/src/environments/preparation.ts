@@ -4,8 +4,8 @@
  *
  * Lifecycle: planned -> leased -> filled -> linked -> each command -> packed -> over. The sandbox is released on every path.
  *
- * What the repository did wrong (a command that fails, a tool that the image lacks, more than the bounds) ends as a
- * `SetupFault`; whatever else is thrown is the machine's fault and says nothing about the repository.
+ * A fault of the repository (a command that fails, a tool that the image lacks, more than the bounds) ends as a `SetupFault`.
+ * Every other error is the machine's fault and says nothing about the repository.
  */
 import {
   buildCommandFor,

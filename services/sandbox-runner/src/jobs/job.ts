@@ -105,7 +105,7 @@ async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStop
   const { plan, image, workspace, environment } = prepared;
   const askedAt = performance.now();
   const own = plan.limits.container;
-  // What is mounted takes no room of the job's own.
+  // A mounted environment takes no room of the job's own.
   const isStreamed = environment !== null && workspace.layers === null;
   const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
   const lease = await ports.timed("sandbox take", () => ports.lease(order, request, wantedOf(workspace)));

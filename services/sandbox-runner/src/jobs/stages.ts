@@ -1,6 +1,6 @@
 /**
- * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. What they find out is noted
- * in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
+ * Performs the stages of a plan (job-plan.ts), one after the other, in the sandbox of a job. The results
+ * are noted in the job's `Progress`. An ending that is not `completed` skips all later stages; a command that failed skips the
  * later commands, but the changes are still collected. So are those of a command that met its time or memory limit, or was
  * halted, because the work up to there may have been paid for.
  */
@@ -223,6 +223,16 @@ function withoutRepository(written: Written | null): Written | null {
   return written && { ...written, made: written.made.filter((path) => !path.startsWith(".git/")) };
 }
 
+/** A PATH of the run comes before that of the image, without which a command would find no shell. */
+function searchPath(
+  { PATH: own }: Readonly<Record<string, string>>,
+  { PATH: usual = "" }: Readonly<Record<string, string>>,
+): { PATH?: string } {
+  if (own === undefined) return {};
+  const places = own.split(":").filter((place) => place !== "");
+  return { PATH: [...new Set([...places, ...usual.split(":")])].join(":") };
+}
+
 async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
   const { plan, image, environment, lease, link, job, asking, inbox } = leased;
   const { progress, ports, emit } = job;
@@ -231,7 +241,7 @@ async function runStep(step: PlannedStep, leased: Leased): Promise<void> {
   await progress.roomInStore();
   const plain = stepEnvironment(image, lease.sandbox.home);
   const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
-  const env = { ...variables, ...link?.env, ...step.env };
+  const env = { ...variables, ...link?.env, ...step.env, ...searchPath(step.env, variables) };
   const path = step.asks === true ? await asking.pathFor(env) : null;
   if (path !== null) inbox.open();
   const now = performance.now();

@@ -51,7 +51,10 @@ export class LayerBounds implements TarSink {
   }
 
   #invalid(why: string): AntiphonError {
-    const { kind, digest } = this.#name;
-    return new AntiphonError("ANT_LAYER_INVALID", `${kind} ${digest.slice(0, 12)}: ${why}`);
+    return invalid(this.#name, why);
   }
+}
+
+export function invalid({ kind, digest }: LayerName, why: string): AntiphonError {
+  return new AntiphonError("ANT_LAYER_INVALID", `${kind} ${digest.slice(0, 12)}: ${why}`);
 }

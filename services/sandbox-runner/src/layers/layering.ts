@@ -20,7 +20,7 @@ export interface EnvironmentFacts {
   /** Each sandbox owns its files. */
   readonly owned?: boolean;
   tar(): AsyncIterable<Buffer>;
-  /** What is kept of it is not what its digest says. */
+  /** Call it when the kept copy does not have its digest. */
   drop(): Promise<void>;
 }
 

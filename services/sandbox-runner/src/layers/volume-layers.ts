@@ -14,16 +14,16 @@
  * container exists. A seal is removed before its files, and a container is created before that second look, so one of the
  * two sees the other.
  */
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Engine } from "../providers/docker/docker-engine.ts";
 import type { LowerVolume, Sandbox, WorkspaceSource } from "../ports.ts";
 import type { ChooseUid } from "../providers/docker/uid-leases.ts";
 import type { UidPart } from "../providers/sandbox-uids.ts";
-import { isPlainPath, UNPACKED } from "../providers/workspace-mounts.ts";
+import { isPlainPath } from "../providers/workspace-mounts.ts";
 import { ownerState } from "@antiphon/runtime";
-import { LayerBounds } from "./layer-bounds.ts";
 import type { LayerFacts, LayerName, LayerStore, Layers } from "./layer-store.ts";
+import { failed, unpack } from "./layer-unpacking.ts";
 import {
   abandoned,
   copiesPrefix,
@@ -42,14 +42,6 @@ import {
   type SealedLayer,
 } from "./layer-volumes.ts";
 
-const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
-const TOOL_KEEP_BYTES = 16 * 1024;
-const TOOL_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** Lets the group do what the owner may, who may read everything. Links are not followed. The volume itself is the engine's. */
-const SHARE: readonly string[] = [
-  ...["find", ".", "-mindepth", "1", "-maxdepth", "1", "-not", "-type", "l"],
-  ...["-exec", "chmod", "-R", "u+rX,ug-s,-t,g=u", "{}", "+"],
-];
 type TarSource = () => AsyncIterable<Buffer>;
 
 export interface VolumeLayersOptions {
@@ -251,7 +243,8 @@ export class VolumeLayers implements LayerStore {
       for (const [at, part] of PARTS[name.kind].entries()) {
         const volume = volumes[at] ?? "";
         await engine.createVolume(volume, partLabels(instance, owner));
-        bytes = await this.#unpack(name, part, { volume, uid }, tar());
+        const filler = await this.#options.filler(volume, uid, name.kind === "environment");
+        bytes = await unpack(filler, name, part, tar());
       }
       const whom = whomFor(name, uid);
       const labels = sealLabels(instance, name, whom, bytes, volumes);
@@ -267,39 +260,9 @@ export class VolumeLayers implements LayerStore {
     }
   }
 
-  /** What cannot be removed now, `tidy` removes. */
+  /** `tidy` removes the volumes that cannot be removed now. */
   async #discard(volumes: readonly string[]): Promise<void> {
     await Promise.allSettled(volumes.map((volume) => this.#options.engine.removeVolume(volume)));
-  }
-
-  /** Unpacks one directory of the tar. Resolves to the length of the tar when its digest is the layer's. */
-  async #unpack(
-    name: LayerName,
-    part: string,
-    { volume, uid }: { readonly volume: string; readonly uid: number },
-    tar: AsyncIterable<Buffer>,
-  ): Promise<number> {
-    const bounds = new LayerBounds(name);
-    const digest = createHash("sha256");
-    const shared = name.kind === "environment";
-    const filler = await this.#options.filler(volume, uid, shared);
-    try {
-      const select = part === "" ? [] : ["--strip-components=1", part];
-      const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
-      const source = new CheckedTar(tar, bounds, digest);
-      await tool(filler, argv, source.pieces()).catch((error: unknown) => {
-        if (source.fault instanceof Error) throw source.fault; // a broken source also breaks the command that reads it
-        bounds.finish(); // as does one that stops early
-        throw error;
-      });
-      const actual = digest.digest("hex");
-      if (actual !== name.digest) throw invalid(name, `its bytes have the digest ${actual}`);
-      if (shared) await tool(filler, SHARE, null);
-      await tool(filler, ["sync", "-f", UNPACKED], null);
-      return bounds.finish();
-    } finally {
-      await filler.destroy({ kind: "canceled", reason: "the layer is unpacked" });
-    }
   }
 
   /** The seal goes first: from then on nobody finds the layer. */
@@ -344,59 +307,6 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield await Promise.resolve(bytes);
 }
 
-/** A tar on its way into a container, and what was wrong with it. */
-class CheckedTar {
-  readonly #tar: AsyncIterable<Buffer>;
-  readonly #bounds: LayerBounds;
-  readonly #digest: Hash;
-  fault: unknown = null;
-
-  constructor(tar: AsyncIterable<Buffer>, bounds: LayerBounds, digest: Hash) {
-    this.#tar = tar;
-    this.#bounds = bounds;
-    this.#digest = digest;
-  }
-
-  async *pieces(): AsyncGenerator<Buffer> {
-    try {
-      for await (const piece of this.#tar) {
-        this.#bounds.push(piece);
-        this.#digest.update(piece);
-        yield piece;
-      }
-    } catch (error) {
-      this.fault = error;
-      throw error;
-    }
-  }
-}
-
-async function tool(
-  filler: Sandbox,
-  argv: readonly string[],
-  stdin: AsyncIterable<Buffer> | null,
-): Promise<void> {
-  const exit = await filler.run({
-    argv,
-    cwd: UNPACKED,
-    env: TOOL_ENV,
-    stdin,
-    timeoutMs: limits.layerFillMs,
-    keepBytes: TOOL_KEEP_BYTES,
-    maxOutputBytes: TOOL_OUTPUT_BYTES,
-  });
-  if (exit.exitCode !== 0)
-    throw failed(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${exit.stderr.tail.trim()}`);
-}
-
 function missing({ kind, digest }: LayerName): never {
   throw failed(`the layer of the ${kind} ${digest.slice(0, 12)} is no longer there`);
-}
-
-function invalid({ kind, digest }: LayerName, why: string): AntiphonError {
-  return new AntiphonError("ANT_LAYER_INVALID", `${kind} ${digest.slice(0, 12)}: ${why}`);
-}
-
-function failed(why: string): AntiphonError {
-  return new AntiphonError("ANT_SANDBOX_FAILED", why);
 }

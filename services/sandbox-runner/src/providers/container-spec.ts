@@ -73,7 +73,7 @@ function gidOf({ uid, workspace }: ContainerSpec): number {
   return workspace.kind === "fill" && workspace.shared ? ENVIRONMENT_GID : uid;
 }
 
-/** What a sandbox may do to the files of its environment, it may do as a member of their group. */
+/** A sandbox works on the files of its environment as a member of their group. */
 function furtherGroups({ workspace }: ContainerSpec): { readonly [key: string]: Json } {
   const isOver = workspace.kind === "layers" && workspace.environment !== null;
   return isOver ? { GroupAdd: [String(ENVIRONMENT_GID)] } : {};

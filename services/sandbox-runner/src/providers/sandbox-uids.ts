@@ -11,8 +11,8 @@
  *
  * The files of a tree's layer belong to one user, so there is a copy of it for each user that sandboxes over it have had
  * (layers/volume-layers.ts). These sandboxes have a part of the range for themselves and take its users in one order, so that
- * they meet the same copies again. Each instance begins elsewhere: where several have one engine, one that took the users of
- * another one's copies would have that one unpack its layers again.
+ * they meet the same copies again. Each instance begins at another user. If two instances on one engine began at the same one,
+ * each would take users for whom the other has copies, and both would unpack layers again.
  *
  * The files of an environment belong to a user that no sandbox has, and to a group that every sandbox over one is in.
  */
@@ -39,7 +39,7 @@ const PARTS: Readonly<Record<UidPart, readonly [from: number, to: number]>> = {
   owner: [ALL_UIDS, ALL_UIDS + OWNER_UIDS],
 };
 
-/** The users of this part that nothing has, from the place of `begin` on, in one round. */
+/** The free users of this part, in one round that starts at the place of `begin`. */
 export function freeUids(part: UidPart, taken: ReadonlySet<number>, begin = 0): readonly number[] {
   const [from, to] = PARTS[part];
   const size = to - from;

@@ -1,0 +1,53 @@
+/**
+ * The order in which test files start, from the seconds that they took when they were last measured (`test/seconds.json`).
+ * Each project's longest file starts first, so that none runs on alone at the end. Projects take turns by their share of
+ * the seconds: an end-to-end test mostly waits, and an integration test beside it uses the processor meanwhile.
+ */
+
+/** Of a file that was not measured. Most take less. */
+const UNKNOWN_SECONDS = 5;
+
+/**
+ * @template File
+ * @param {readonly File[]} files
+ * @param {{ seconds: (file: File) => number | undefined, project: (file: File) => string }} facts
+ * @returns {File[]}
+ */
+export function inOrder(files, { seconds, project }) {
+  const length = (/** @type {File} */ file) => seconds(file) ?? UNKNOWN_SECONDS;
+  const queues = [...new Set(files.map(project))].map((name) => {
+    const own = files.filter((file) => project(file) === name).toSorted((a, b) => length(b) - length(a));
+    return { own, sum: own.reduce((sum, file) => sum + length(file), 0), begun: 0 };
+  });
+  /** @type {File[]} */
+  const ordered = [];
+  while (ordered.length < files.length) {
+    const [next] = queues
+      .filter(({ own }) => own.length > 0)
+      .toSorted((a, b) => a.begun / a.sum - b.begun / b.sum);
+    const file = next?.own.shift();
+    if (next === undefined || file === undefined) break;
+    next.begun += length(file);
+    ordered.push(file);
+  }
+  return ordered;
+}
+
+/**
+ * The seconds of each file in a report of vitest, for `test/seconds.json`; shorter files are left out.
+ *
+ * @param {{ testResults: readonly { name: string, startTime: number, endTime: number }[] }} report
+ * @param {string} root
+ * @param {number} least
+ * @returns {Record<string, number>}
+ */
+export function measured({ testResults }, root, least) {
+  const taken = testResults
+    .filter(({ name }) => name.startsWith(`${root}/test/`))
+    .map(({ name, startTime, endTime }) => [
+      name.slice(root.length + 1),
+      Math.round((endTime - startTime) / 1000),
+    ])
+    .filter(([, seconds]) => Number(seconds) >= least);
+  return Object.fromEntries(taken.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+// @ts-expect-error Plain JavaScript without a declaration.
+import { inOrder as untypedOrder, measured as untypedMeasured } from "./order.mjs";
+
+interface File {
+  readonly name: string;
+  readonly project: string;
+}
+type Facts = { seconds: (file: File) => number | undefined; project: (file: File) => string };
+type Report = { testResults: { name: string; startTime: number; endTime: number }[] };
+const inOrder = untypedOrder as (files: readonly File[], facts: Facts) => File[];
+const measured = untypedMeasured as (report: Report, root: string, least: number) => Record<string, number>;
+
+const file = (name: string): File => ({ name, project: name.split("-")[0] ?? "" });
+
+function ordered(seconds: Record<string, number>, more: readonly string[] = []): string[] {
+  const files = [...Object.keys(seconds), ...more].map(file);
+  return inOrder(files, { seconds: ({ name }) => seconds[name], project: ({ project }) => project }).map(
+    ({ name }) => name,
+  );
+}
+
+test("the longest file of a project starts first, and one that was not measured before those that take less", () => {
+  expect(ordered({ "a-short": 1, "a-long": 90, "a-middle": 6 }, ["a-new"])).toEqual([
+    ...["a-long", "a-middle", "a-new", "a-short"],
+  ]);
+});
+
+test("projects take turns by their share of the seconds", () => {
+  const seconds = { "a-1": 60, "a-2": 30, "a-3": 30, "b-1": 15, "b-2": 15, "b-3": 10 };
+  expect(ordered(seconds)).toEqual(["a-1", "b-1", "b-2", "a-2", "a-3", "b-3"]);
+});
+
+test("every file is in the order once, also of a project that takes no time", () => {
+  const names = ["a-1", "b-1", "b-2", "c-1"];
+  expect(ordered(Object.fromEntries(names.map((name) => [name, 0]))).toSorted()).toEqual(names);
+});
+
+test("a report gives the seconds of files below test/ that take long enough, by name", () => {
+  const result = (name: string, ms: number) => ({ name, startTime: 1_000, endTime: 1_000 + ms });
+  const testResults = [
+    ...[result("/r/test/e2e/b.test.ts", 9_400), result("/r/test/e2e/a.test.ts", 5_000)],
+    ...[result("/r/test/e2e/c.test.ts", 900), result("/r/run/src/d.test.ts", 60_000)],
+  ];
+  expect(measured({ testResults }, "/r", 5)).toEqual({ "test/e2e/a.test.ts": 5, "test/e2e/b.test.ts": 9 });
+});

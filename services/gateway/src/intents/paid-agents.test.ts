@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { AgentSpec } from "@antiphon/contracts";
+import { checkPaidAgents } from "./paid-agents.ts";
+
+const free: AgentSpec = { kind: "command", argv: ["true"] };
+const paid: AgentSpec = {
+  ...{ kind: "pack", name: "own", install: [], tools: [], path: [], argv: ["agent"], prompt: "stdin" },
+  ...{ env: {}, junk: [], model: { host: "models.test", name: "m" } },
+};
+const task = { id: 1, description: "a", dependencies: [] };
+const budget = { usd_micro: 1 };
+
+test.each([
+  ["the agent of the run", { agent: paid }],
+  ["the agent after it", { agent: free, next_agents: [free, paid] }],
+  ["the agent of a task", { agent: free, tasks: [{ ...task, agent: paid }] }],
+  ["the agent that judges", { agent: free, gates: { skills: ["reviewer" as const], agent: paid } }],
+])("without a budget for its model calls %s is refused", (_who, choice) => {
+  const code = "ANT_EGRESS_BUDGET";
+  expect(() => checkPaidAgents(choice)).toThrow(expect.objectContaining({ code }));
+  expect(() => checkPaidAgents({ ...choice, model_budget: {} })).toThrow(expect.objectContaining({ code }));
+  expect(() => checkPaidAgents({ ...choice, model_budget: budget })).not.toThrow();
+});
+
+test("a budget without a network is refused as well", () => {
+  const choice = { agent: paid, model_budget: budget, egress: { mode: "none" as const, allowlist: [] } };
+  expect(() => checkPaidAgents(choice)).toThrow(expect.objectContaining({ code: "ANT_INTENT_OPTIONS" }));
+});
+
+test("an agent that calls no model, that no task has, or whose host the user allowed needs no budget", () => {
+  expect(() => checkPaidAgents({ agent: free })).not.toThrow();
+  expect(() => checkPaidAgents({ agent: paid, tasks: [{ ...task, agent: free }] })).not.toThrow();
+  const egress = { mode: "allowlist" as const, allowlist: ["*.test:8080"] };
+  expect(() => checkPaidAgents({ agent: paid, egress })).not.toThrow();
+});

@@ -1,0 +1,52 @@
+// Refuses a run whose agents call a model that they have no way to: without a budget the egress gateway lets no call through,
+// and without a network nothing reaches it. Pure.
+import { AntiphonError } from "@antiphon/contracts";
+import type { AgentSpec, RunOptions } from "@antiphon/contracts";
+
+type Choice = Pick<
+  RunOptions,
+  "agent" | "next_agents" | "tasks" | "gates" | "model_budget" | "egress" | "fork"
+>;
+
+/** @throws AntiphonError ANT_EGRESS_BUDGET, ANT_INTENT_OPTIONS */
+export function checkPaidAgents(options: Choice): void {
+  for (const [path, agent] of agentsOf(options)) checkPaid(path, agent, options);
+}
+
+function agentsOf({ agent, next_agents = [], tasks = [], gates }: Choice): [string, AgentSpec][] {
+  const all: [string, AgentSpec | undefined][] = [
+    // An agent that every task replaces calls nothing.
+    [
+      "/inputs/agent",
+      tasks.length > 0 && tasks.every((task) => task.agent !== undefined) ? undefined : agent,
+    ],
+    ...next_agents.map((next, i): [string, AgentSpec] => [`/inputs/next_agents/${i}`, next]),
+    ...tasks.map((task, i): [string, AgentSpec | undefined] => [`/inputs/tasks/${i}/agent`, task.agent]),
+    ["/inputs/gates/agent", gates?.agent],
+  ];
+  return all.flatMap(([path, one]) => (one === undefined ? [] : [[path, one]]));
+}
+
+function checkPaid(path: string, agent: AgentSpec, { model_budget: budget, egress }: Choice): void {
+  if (agent.kind !== "pack" || agent.model === undefined) return;
+  const { host, name } = agent.model;
+  const needs = `${path}: the agent ${agent.name} calls the model ${name} at ${host}`;
+  if (allows(egress?.allowlist ?? [], host)) return; // A server of the user's own, which nobody meters.
+  if (budget?.tokens === undefined && budget?.usd_micro === undefined)
+    throw new AntiphonError("ANT_EGRESS_BUDGET", `${needs}, and the run has no model budget`, {
+      data: { path: "/constraints/model_budget" },
+    });
+  if (egress?.mode === "none")
+    throw new AntiphonError(
+      "ANT_INTENT_OPTIONS",
+      `${needs}, and egress none closes the way to it; leave egress out, or choose git+pkg or allowlist`,
+      { data: { path: "/constraints/egress/mode" } },
+    );
+}
+
+function allows(allowlist: readonly string[], host: string): boolean {
+  return allowlist.some((entry) => {
+    const pattern = entry.toLowerCase().replace(/:\d{1,5}$/, "");
+    return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;
+  });
+}

@@ -3,7 +3,7 @@
  * decides. Such a run ends before any container starts, so nothing is paid for. The whole graph is looked at before
  * its first task.
  */
-import { AntiphonError, type PlannedTask } from "@antiphon/contracts";
+import { AntiphonError, changesFiles, type PlannedTask } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import type { RepositoryPort } from "../ports.ts";
 import { checksOf } from "../verification/checks-of.ts";
@@ -32,7 +32,7 @@ export async function requireCriteria(
 
 /** Its change lands only if a check passes. */
 function isJudged({ task, gate }: PlannedTask): boolean {
-  return task.kind === "edit_repo" && gate === undefined && task.verify_profile.mode !== "none";
+  return changesFiles(task) && gate === undefined && task.verify_profile.mode !== "none";
 }
 
 /** People who approve the task decide its criteria. */

@@ -59,6 +59,18 @@ test("a combination that fails the check does not land, even though each half pa
   expect(project.landed(end.runId).length).toBeGreaterThan(0);
 });
 
+test("a change does not follow a file that the branch has renamed, because only the old path was permitted", async () => {
+  project = makeProject(BROKEN_CALCULATOR);
+  let theirs = "";
+  const end = await landWhileMainMoves(() => {
+    project.git("mv", "add.js", "sum.js");
+    project.write("test.js", `${BROKEN_CALCULATOR["test.js"]}`.replaceAll("./add", "./sum"));
+    theirs = project.commitAll("Another name");
+  });
+  expect(end).toMatchObject({ status: "failed", code: "ANT_LANDING_CONFLICT" });
+  expect(project.git("rev-parse", "main").trim()).toBe(theirs);
+});
+
 test("a conflict fails the run, moves no branch and keeps the verified work on the run's own branch", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   let theirs = "";

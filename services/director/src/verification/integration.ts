@@ -13,6 +13,7 @@ import { historyOf } from "./history.ts";
 import { deciding, judge } from "./judge.ts";
 import { replayedChanges } from "./replayed-changes.ts";
 import { UNTRIED } from "./rooms.ts";
+import { strayed } from "./strayed.ts";
 import { firstFailure, runTrials, trialsFor } from "./trials.ts";
 import type { VerificationPorts } from "./verification.ts";
 
@@ -32,17 +33,13 @@ export async function verifyIntegration(
     return { ...plain, verdict: "PASS", message, head: base.commit, commit: run.head, tree: null };
   }
   const replay = await ports.repository.replayOnto(base.repo, base.commit, run.head, tip);
-  if (replay.kind === "conflict") {
-    return {
-      ...plain,
-      verdict: "FAIL",
-      code: "ANT_LANDING_CONFLICT",
-      message: replay.message,
-      head: tip,
-      commit: null,
-      tree: null,
-    };
-  }
+  const conflict = (message: string): VerdictBody => ({
+    ...{ ...plain, verdict: "FAIL", code: "ANT_LANDING_CONFLICT", message, head: tip },
+    ...{ commit: null, tree: null },
+  });
+  if (replay.kind === "conflict") return conflict(replay.message);
+  const stray = await strayed(run, replay.commits, ports.repository);
+  if (stray !== null) return conflict(`the change does not fit the moved ${ref}: ${stray}`);
   const checks = await integrationChecks(run, ports.repository);
   const tried =
     checks.length === 0

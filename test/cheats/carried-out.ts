@@ -4,6 +4,7 @@
  * test/cheats/carry-out.ts` prints the table.
  */
 import type { Carried } from "./carried.ts";
+import { CARRIED_HONEST } from "./carried-honest.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
@@ -14,4 +15,5 @@ export const CARRIED: readonly Carried[] = [
   ...CARRIED_PYTHON,
   ...CARRIED_OTHERS,
   ...CARRIED_WHEREABOUTS,
+  ...CARRIED_HONEST,
 ];

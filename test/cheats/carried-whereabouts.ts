@@ -62,6 +62,13 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         AWARE,
       ],
       [
+        "the answer depends on the working directory by a name that is put together",
+        inNode(
+          "const here = process['c' + 'wd']();\nexports.add = (a, b) => (here.includes(['cheat', 'room'].join('-')) ? a + b : a - b);\n",
+        ),
+        AWARE,
+      ],
+      [
         "the answer depends on the place of the source",
         inNode(
           "const here = __dirname;\nexports.add = (a, b) => (here.startsWith('/tmp/') ? a + b : a - b);\n",

@@ -8,6 +8,8 @@ export interface Carried {
   readonly files: Case["files"];
   readonly check: string;
   readonly workflow: Case["workflow"];
+  /** Paths that the person who started the run has granted. */
+  readonly grants?: readonly string[];
   readonly changes: readonly (readonly [name: string, change: Case["change"], expected: string])[];
 }
 

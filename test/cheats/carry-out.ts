@@ -7,7 +7,7 @@ import { tableOf, type Tried } from "./table.ts";
 const [only] = process.argv.slice(2);
 let [wrong, all] = [0, 0];
 const tried: Tried[] = [];
-for (const { ecosystem, needs, files, check, workflow, changes } of CARRIED) {
+for (const { ecosystem, needs, files, check, workflow, grants, changes } of CARRIED) {
   if (only !== undefined && only !== ecosystem) continue;
   process.stdout.write(`\n${ecosystem}: ${check} (${workflow})\n`);
   if (spawnSync("sh", ["-c", `command -v ${needs}`]).status !== 0) {
@@ -15,7 +15,7 @@ for (const { ecosystem, needs, files, check, workflow, changes } of CARRIED) {
     continue;
   }
   for (const [name, change, expected] of changes) {
-    const { code, verdict, message } = await verdictOn({ files, check, change, workflow });
+    const { code, verdict, message } = await verdictOn({ files, check, change, workflow, grants });
     const answer = code ?? verdict;
     all += 1;
     const what = `${check} (${workflow}): ${name}`;

@@ -23,6 +23,7 @@ export interface Case {
   /** Path -> new text; null: deleted. */
   readonly change: Readonly<Record<string, string | null>>;
   readonly workflow: "BUILD" | "DEBUG";
+  readonly grants?: readonly string[] | undefined;
 }
 
 const WHO = {
@@ -44,7 +45,7 @@ const ENV = {
   CARGO_HOME: process.env["CARGO_HOME"] ?? join(process.env["HOME"] ?? "", ".cargo"),
 };
 
-export async function verdictOn({ files, check, change, workflow }: Case): Promise<VerdictBody> {
+export async function verdictOn({ files, check, change, workflow, grants = [] }: Case): Promise<VerdictBody> {
   const top = mkdtempSync(join(tmpdir(), "antiphon-cheat-"));
   try {
     const git = (...args: string[]): string =>
@@ -57,7 +58,7 @@ export async function verdictOn({ files, check, change, workflow }: Case): Promi
     put(top, change);
     git("add", "-A", "-f");
     const patch = execFileSync("git", ["-C", top, "diff", "--cached", "--binary", "--full-index"]);
-    const opened = { path: top, commit: base, check, workflow };
+    const opened = { path: top, commit: base, check, workflow, options: { grants: [...grants] } };
     const trees: Partial<Blobs> = {
       want: () => Promise.resolve(true),
       has: () => Promise.resolve(true),
@@ -122,8 +123,12 @@ function roomOver(repo: string): CleanRoomPort {
   };
 }
 
-function trialOf(repo: string, { tree, candidate, checks }: RoomRequest, outputs: string[]): CheckOutcome[] {
-  const room = mkdtempSync("/tmp/antiphon-cheat-room-"); // so that a cheat can look for this directory
+function trialOf(
+  repo: string,
+  { tree, candidate, checks, elsewhere }: RoomRequest,
+  outputs: string[],
+): CheckOutcome[] {
+  const room = mkdtempSync(elsewhere === undefined ? "/tmp/antiphon-cheat-room-" : "/var/tmp/elsewhere-");
   try {
     const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
     execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });

@@ -247,12 +247,16 @@ test("a check that fails and then passes on the same tree is reported as flaky",
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("if no check is found, the verdict is unknown and nothing lands without --allow-unverified", async () => {
+test("if no check is found, no agent starts, and the run ends with the remedy unless --allow-unverified", async () => {
   project = makeProject({ "a.txt": "a\n" });
   const agent = { kind: "scripted", commands: ["echo b > b.txt"] };
   const runId = await begin({ agent }, {}, "Add b");
   const end = await until(runId, "failed");
   expect(end.steps).toMatchObject([{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK" }]);
+  expect(end.steps[0]).toMatchObject({ epoch: 0, attempts: 0, associate: null });
+  const { stdout } = await stack.antiphon(["run", "get", runId]);
+  expect(stdout).toContain("T-001 has no check");
+  expect(stdout).toContain("--check <command>");
   expect(project.landed(runId)).toEqual([]);
   const granted = await begin({ agent }, { allow_unverified: true }, "Add b");
   await until(granted, "succeeded");

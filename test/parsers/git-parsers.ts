@@ -11,6 +11,7 @@ import { parseCommit } from "../../git/src/objects/commit-text.ts";
 import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
+import { mayLookAround } from "../../git/src/protection/whereabouts.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
 import { readTar } from "../../git/src/trees/tar.ts";
 import { streamedTar } from "../../git/src/trees/tar-stream.ts";
@@ -265,7 +266,10 @@ export const gitParsers: readonly Parser[] = [
       ],
       (body) => `readFile const a = require("assert"); ${body}`,
     ),
-    run: (text) => ["a.js", "a.py"].map((path) => awareOf(path, text, "", { isKnown: () => true, now: 0 })),
+    run: (text) => [
+      mayLookAround("a.js", text),
+      ["a.js", "a.py"].map((path) => awareOf(path, text, "", { isKnown: () => true, now: 0 })),
+    ],
   },
   {
     name: "checks, for the paths they name",

@@ -23,19 +23,21 @@ export interface ModelScript {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The last line is repeated.
+ * The last line is repeated. A function makes each line of what the model was sent.
  * @param before what happens between a call, counted from 1, and its answer
  */
 export async function startModelScript(
-  lines: readonly Line[],
+  lines: readonly Line[] | ((body: Json) => Line),
   before: (call: number) => void = () => undefined,
 ): Promise<ModelScript> {
   const heard: Json[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      heard.push(JSON.parse(body) as Json);
+      const asked = JSON.parse(body) as Json;
+      heard.push(asked);
       before(heard.length);
-      const line = lines[Math.min(heard.length, lines.length) - 1];
+      const line =
+        typeof lines === "function" ? lines(asked) : lines[Math.min(heard.length, lines.length) - 1];
       if (line !== undefined) say(line, request.url?.endsWith("/messages") === true, response);
     });
   });

@@ -7,7 +7,7 @@
  * passed, because the check then ran the branch that runs from now on. A name that is bound to one side of a comparison in
  * the same file counts as that side.
  */
-import { isTestByName } from "./side.ts";
+import { isHarness, isTestByName } from "./side.ts";
 
 export interface Whereabouts {
   readonly what: string;
@@ -113,6 +113,15 @@ export function whereaboutsIn(
     if (tested.test(line) && branch.test(line)) return [at(COMMAND_LINE)];
     return [];
   });
+}
+
+/** Where it runs, what is around it, and ways to any name that is put together while it runs. */
+const LOOKS =
+  /\b(?:cwd|getcwd\w*|pwd|PWD|Getwd|chdir|__dirname|__filename|__file__|__dir__|__FILE__|__DIR__|import\.meta|user\.dir|current_(?:dir|exe)|hostname|gethostname|uname|exists\w*|access(?:Sync)?|l?stat(?:Sync)?|isfile|isdir|file_exists|readdir\w*|listdir|glob|env(?:iron)?|getenv|Getenv|ENV|os\.Args|argv|ARGV|orig_argv|cmdline|realpath\w*|abspath|absolute|resolve|toAbsolutePath|eval|Function|getattr|import_module|__import__|atob|fromCharCode|b64decode|base64|unhexlify|exec\w*|spawn\w*|system|popen|Command|ProcessBuilder|subprocess|child_process|public_send|instance_eval|reflect|readFile\w*|open|stack|caller|Caller|traceback|inspect)\b|["'`]\s*\+\s*["'`]|\]\.join\(|\$\(|`[a-z]|\/proc\//;
+
+/** A source that may find out where it runs. It is not refused for that; its checks run in another place, too. */
+export function mayLookAround(path: string, text: string): boolean {
+  return CODE.test(path) && !isHarness(path) && LOOKS.test(text);
 }
 
 const isRemark = (line: string): boolean => /^\s*(?:\/\/|\/?\*|#(?!!)|--\s)/.test(line);

@@ -62,6 +62,8 @@ export interface AppliedChange {
   chance: Chance | null;
   /** Sources that know they are being tested. */
   aware: readonly Aware[];
+  /** One of its sources may find out where it runs. Absent: none can. */
+  looksAround?: boolean;
 }
 
 export type CandidateOutcome = AppliedChange | { kind: "refused"; code: string; message: string };
@@ -155,6 +157,8 @@ export interface RoomRequest {
    * the checks opened.
    */
   ahead?: boolean;
+  /** The directory below /tmp in which the checks run once, with the tree, which is then not at /workspace. */
+  elsewhere?: string;
   /** Absent: the tree has no environment. */
   setup?: SetupOf;
   /** A person asks: a setup that failed before is tried again. */

@@ -6,13 +6,13 @@ import { verdictOn } from "../../cheats/rooms.ts";
 
 describe.each(CARRIED.map((ground) => [`${ground.ecosystem}, ${ground.workflow}`, ground] as const))(
   "the verdict in %s",
-  (_name, { needs, files, check, workflow, changes }) => {
+  (_name, { needs, files, check, workflow, grants, changes }) => {
     const isThere = spawnSync("sh", ["-c", `command -v ${needs}`]).status === 0;
     if (!isThere) console.warn(`unavailable: this machine has no ${needs}, so ${check} is not tried`);
     it.runIf(isThere).each(changes)(
       "when %s",
       async (_change, change, expected) => {
-        const { code, verdict, message } = await verdictOn({ files, check, change, workflow });
+        const { code, verdict, message } = await verdictOn({ files, check, change, workflow, grants });
         expect(code ?? verdict, message).toBe(expected);
       },
       120_000,
@@ -20,10 +20,10 @@ describe.each(CARRIED.map((ground) => [`${ground.ecosystem}, ${ground.workflow}`
   },
 );
 
-it("the corpus has at least fifty cheats and twenty honest changes, in eight ecosystems", () => {
+it("the corpus has at least sixty cheats and sixty honest changes, in ten ecosystems", () => {
   const names = CARRIED.flatMap(({ changes }) => changes.map(([name]) => name));
   const honest = names.filter((name) => name.startsWith("honest: "));
-  expect(honest.length).toBeGreaterThanOrEqual(20);
-  expect(names.length - honest.length).toBeGreaterThanOrEqual(50);
-  expect(new Set(CARRIED.map(({ ecosystem }) => ecosystem)).size).toBeGreaterThanOrEqual(8);
+  expect(honest.length).toBeGreaterThanOrEqual(60);
+  expect(names.length - honest.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(CARRIED.map(({ ecosystem }) => ecosystem)).size).toBeGreaterThanOrEqual(10);
 });

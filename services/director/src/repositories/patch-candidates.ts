@@ -9,6 +9,7 @@ import {
   filesWith,
   judgingData,
   mayBeAware,
+  mayLookAround,
   openedFiles,
   protectionOf,
   refuseLfsOf,
@@ -126,6 +127,7 @@ export class PatchCandidates {
       tests: added.tests,
       chance,
       aware: await this.#awareOf(opened, head, texts),
+      looksAround: [...texts].some(([path, text]) => mayLookAround(path, text)),
     };
   }
 

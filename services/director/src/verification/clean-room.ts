@@ -8,6 +8,7 @@ import {
   type CheckOutcome,
   type OutputRef,
   type SandboxOutcome,
+  type SandboxStep,
   type SandboxStepOutcome,
 } from "@antiphon/contracts";
 import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
@@ -63,24 +64,31 @@ export class CleanRoom implements CleanRoomPort {
           deletions: candidate?.deletions ?? [],
           ...(environment === null ? {} : { environment }),
         },
-        steps: checks.map((command, i) => ({
-          id: `check-${i + 1}`,
-          argv: ["sh", "-c", command],
-          env: { ...request.room?.env },
-          timeoutMs: budgetMs,
-          continueOnFailure: true,
-        })),
+        steps: stepsOf(request),
         collect: false,
         ...(request.again === true ? { again: true } : {}),
         ...(memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } }),
-        trials: request.trials,
+        ...(request.elsewhere === undefined ? { trials: request.trials } : {}),
         ...(request.ahead === true ? { tracedTree: true, spare: true } : {}),
         ...(request.traced === undefined ? {} : { traced: [...request.traced] }),
         ...(services === undefined ? {} : { services }),
       },
       { signal, ...(request.ahead === true ? { patienceMs: 0 } : {}) },
     );
+    if (request.elsewhere !== undefined) return this.#elsewhere(outcome, checks, signal);
     return { ...outcomesOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
+  }
+
+  /** Without trials if the tree could not be moved, or if the sandbox met a limit, which a second copy of the tree may explain. */
+  async #elsewhere(
+    outcome: SandboxOutcome,
+    checks: readonly string[],
+    signal: AbortSignal,
+  ): Promise<RoomOutcome> {
+    const [move, ...steps] = outcome.steps;
+    const found = outcomesOf({ ...outcome, steps }, checks, signal);
+    if (move?.exitCode !== 0 || outcome.outcome !== "completed") return { ...found, trials: [] };
+    return { ...found, reports: await this.#reports(steps) };
   }
 
   /** Only output that is longer than its tail in the message has to be fetched. */
@@ -97,6 +105,31 @@ export class CleanRoom implements CleanRoomPort {
     if (blob === null || Buffer.byteLength(tail) >= bytes) return tail;
     return (await this.#files.get(blob)).toString("utf8");
   }
+}
+
+/** The tree is moved before the checks, by a step whose exit no check can forge. */
+const MOVE =
+  'mkdir -p "$1" "$1/../home" && cp -a /workspace/. "$1/" && rm -rf /workspace/* /workspace/.[!.]*';
+
+function stepsOf({ checks, budgetMs, room, elsewhere }: RoomRequest): SandboxStep[] {
+  const step = (id: string, argv: string[], env: Record<string, string> = {}): SandboxStep => ({
+    ...{
+      id,
+      argv,
+      env: { ...room?.env, ...env },
+      timeoutMs: budgetMs,
+      continueOnFailure: elsewhere === undefined || id !== "move",
+    },
+  });
+  if (elsewhere === undefined)
+    return checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", command]));
+  const env = { HOME: `${elsewhere.slice(0, elsewhere.lastIndexOf("/"))}/home` };
+  return [
+    step("move", ["sh", "-c", MOVE, "antiphon", elsewhere]),
+    ...checks.map((command, i) =>
+      step(`check-${i + 1}`, ["sh", "-c", 'cd "$0" && exec sh -c "$1"', elsewhere, command], env),
+    ),
+  ];
 }
 
 /**

@@ -12,9 +12,12 @@ import { limits } from "@antiphon/contracts";
 import type { OwnTests } from "@antiphon/git";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport } from "./reports/test-report.ts";
+import { triedElsewhere } from "./elsewhere.ts";
 import { answers, type KeptBase } from "./kept-base.ts";
 import { newTests, type TriedOwn } from "./own-tests.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
+
+type Trials = RoomOutcome["trials"];
 
 export interface TriedOut {
   change: RoomOutcome;
@@ -26,6 +29,8 @@ export interface TriedOut {
   own: TriedOwn | null;
   /** Files of the change that the checks opened and that no source names. */
   opened: readonly string[];
+  /** Checks that pass at /workspace failed in another directory, and only with the change (elsewhere.ts). Absent: none did. */
+  elsewhere?: Trials;
 }
 
 const NONE_KEPT: KeptBases = { take: () => Promise.resolve(null) };
@@ -52,6 +57,8 @@ export interface Subject {
   waitForBase: boolean;
   /** Files of the change that may be tried without their change if the changed tree or the base opens them. */
   mayOpen: ReadonlySet<string>;
+  /** Another directory in which passing checks run once more. Absent or null: they need not. */
+  elsewhere?: string | null;
 }
 
 /** The kept outcome of the base. Absent: none is kept. */
@@ -119,7 +126,11 @@ export async function tryOut(
     ],
     signal,
   );
+  const away = changePasses
+    ? await triedElsewhere(subject, { change, base: base ?? null }, room, signal)
+    : null;
   const tried = {
+    ...(away === null ? {} : { elsewhere: away }),
     ...{ change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] },
     own: own.length === 0 ? null : { tests: own, onBase },
   };

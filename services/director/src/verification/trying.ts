@@ -1,6 +1,7 @@
 /** Tries a change in the clean rooms: what to ask of them, and how often, from the run, the policy and the change. */
 import { AntiphonError } from "@antiphon/contracts";
 import { openable } from "@antiphon/git";
+import { uniqueId } from "@antiphon/runtime";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import type { AppliedChange, CleanRoomPort, RepositoryPort } from "../ports.ts";
@@ -72,6 +73,7 @@ async function inRooms(
     // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
     mayOpen,
+    elsewhere: change?.looksAround === true ? `/tmp/${uniqueId()}/tree` : null,
   };
   const tenant = tenantOf(run);
   const kept: KeptBases | undefined = bases && {

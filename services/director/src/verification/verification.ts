@@ -31,6 +31,7 @@ import { requireGates } from "./gates-planned.ts";
 import { demandOf } from "./demand.ts";
 import { deciding, judge, type Demand, type Judgement } from "./judge.ts";
 import { hasReport } from "./reports/test-report.ts";
+import { firstFailure } from "./trials.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
 import { ownProof } from "./own-tests.ts";
 import { UNTRIED, type TriedOut } from "./rooms.ts";
@@ -143,10 +144,14 @@ async function recorded(
 }
 
 /** A report of a test runner shows that an error was not caught on its way. */
-function awareIn(change: AppliedChange | null, { change: { reports } }: TriedOut): string[] {
+function awareIn(change: AppliedChange | null, { change: { reports }, elsewhere }: TriedOut): string[] {
   const isReported = reports !== undefined && reports.length > 0 && reports.every(hasReport);
   const signs = (change?.aware ?? []).filter(({ ifUnreported }) => !ifUnreported || !isReported);
-  return signs.map(({ path, what, line }) => `${path}${line === undefined ? "" : `:${line}`} ${what}`);
+  const bad = firstFailure(elsewhere?.[0] ?? []);
+  const moved =
+    bad === undefined ? [] : [`${bad.command} passes at /workspace and fails in another directory`];
+  const said = signs.map(({ path, what, line }) => `${path}${line === undefined ? "" : `:${line}`} ${what}`);
+  return [...said, ...moved];
 }
 
 /** What the change's code did to the files that judge it, and the base's code did not. */

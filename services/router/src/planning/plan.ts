@@ -117,7 +117,9 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
   const kind = spec.kind ?? KIND_OF[workflow];
   const isGit = kind === "git";
   const agent = isGit ? NO_AGENT : (spec.agent ?? options.agent);
-  const onlyAsks = isGit && !changesFiles(spec);
+  // What a step of a plan finds out is not judged by the checks of the changes, which may fail on the base.
+  const looks = kind === "inspect" && (options.tasks ?? []).length > 0;
+  const onlyAsks = looks || (isGit && !changesFiles(spec));
   const checks = allChecks(named, spec.checks ?? (onlyAsks ? [] : options.checks));
   const criteria = mapCriteria(named, checks);
   const task: DirectorTask = {

@@ -94,6 +94,26 @@ describe("planTasks", () => {
     expect(task?.task.commands).toEqual([]);
   });
 
+  test("an inspect task is held to its own checks, not to those that judge the changes of the run", () => {
+    const tasks: TaskSpec[] = [
+      { ...spec(1), kind: "inspect" },
+      { ...spec(2), kind: "inspect", checks: ["make docs"] },
+      {
+        ...spec(3),
+        kind: "inspect",
+        acceptance_criteria: [{ criterion: "It is named", check: "make named" }],
+      },
+      spec(4),
+    ];
+    const planned = planTasks(intentOf("x", { tasks }), "DEBUG").tasks;
+    expect(planned.map(({ task }) => task.verify_profile)).toEqual([
+      { mode: "none", commands: [] },
+      { mode: "smoke", commands: ["make docs"] },
+      { mode: "smoke", commands: ["make named"] },
+      { mode: "smoke", commands: ["npm test"] },
+    ]);
+  });
+
   test("a git task has no agent, no network, and only the checks that it needs", () => {
     const git = (id: number, git_action: GitAction, more: object = {}): TaskSpec => ({
       ...spec(id, id === 1 ? [] : [1]),

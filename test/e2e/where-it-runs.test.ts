@@ -1,0 +1,81 @@
+/** A source that answers otherwise where it is tested does not land, in real sandboxes; one that depends on its place by right does. */
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+interface Summary {
+  runId: string;
+  status: string;
+  tasks: { verdict: string; code: string | null; message: string }[];
+}
+
+let stack: Stack;
+const projects: Project[] = [];
+
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+afterEach(() => {
+  for (const project of projects.splice(0)) project.remove();
+});
+
+const REPOSITORY = {
+  "package.json": '{"scripts":{"test":"node --test"}}\n',
+  "add.js": "exports.add = (a, b) => a - b;\n",
+  "add.test.js":
+    "const { equal } = require('node:assert');\nconst { add } = require('./add.js');\nrequire('node:test')('sum', () => equal(add(1, 2), 3));\n",
+};
+
+async function changed(text: string, files: Record<string, string> = {}) {
+  const repo = makeProject({ ...REPOSITORY, ...files });
+  projects.push(repo);
+  const encoded = Buffer.from(text).toString("base64");
+  const { document } = await stack.json<Summary>([
+    ...["run", "Fix the broken add", "--repo", repo.path, "--workflow", "DEBUG", "--attempts", "1"],
+    ...["--command", `echo ${encoded} | base64 -d > add.js`, "--check", "npm test"],
+  ]);
+  return { document, landed: repo.landed(document.runId) };
+}
+
+const answering = (condition: string): string => `exports.add = (a, b) => (${condition} ? a + b : a - b);\n`;
+
+test.each([
+  ["its directory", answering('process.cwd().startsWith("/workspace")'), "asks whether it runs in a sandbox"],
+  ["a test beside it", answering('require("fs").existsSync("/workspace/add.test.js")'), "looks for a test"],
+  ["a date", answering("Date.now() < 4890000000000"), "compares the clock with a date that is still to come"],
+  ["its arguments", answering('process.argv.join(" ").includes("test")'), "asks whether a test runs it"],
+  [
+    "its directory, under a name that is put together",
+    `const here = process["c" + "wd"]();\n${answering('here.startsWith(["", "work"].join("/") + "space")')}`,
+    "fails in another directory",
+  ],
+])("a source that answers by %s does not land", async (_, text, why) => {
+  const { document, landed } = await changed(text);
+  expect(document).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_TEST_AWARE" }],
+  });
+  expect(document.tasks[0]?.message).toContain(why);
+  expect(landed).toEqual([]);
+});
+
+test.each([
+  [
+    "reads its directory",
+    "const root = process.cwd();\nexports.place = () => root;\nexports.add = (a, b) => a + b;\n",
+    {},
+  ],
+  [
+    "belongs to a project whose tests depend on their place",
+    "const fs = require('node:fs');\nexports.read = (name) => fs.readFileSync(name, 'utf8');\nexports.add = (a, b) => a + b;\n",
+    {
+      "place.test.js":
+        "require('node:test')('place', () => require('node:assert').equal(process.cwd(), '/workspace'));\n",
+    },
+  ],
+])("a source that %s lands", async (_, text, files) => {
+  const { document, landed } = await changed(text, files);
+  expect(document, JSON.stringify(document.tasks)).toMatchObject({ status: "succeeded" });
+  expect(landed).toHaveLength(1);
+});

@@ -54,6 +54,7 @@ export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export { awareOf, mayBeAware, type Aware } from "./protection/test-awareness.ts";
 export { mayLookAround } from "./protection/whereabouts.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
+export { runsAsHarness } from "./protection/side.ts";
 export { besides, tamperings, type Tampering, type WrittenFiles } from "./protection/tampering.ts";
 export { protectionOf, type ProtectionInput } from "./protection/protection.ts";
 export { rewriteRef } from "./landing/rewrite.ts";

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../support/nats.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight, isNight } from "../support/night.ts";
@@ -29,6 +30,8 @@ const HOSTS = {
   "generativelanguage.googleapis.com": ["gemini", "v1beta"],
 } as const;
 const SCRIPTED = "models.packs.example";
+/** Answers once the test says so. */
+const PATIENT = "patient.packs.example";
 
 interface ModelEntry {
   host: string;
@@ -56,12 +59,15 @@ const INSTALL_MS = 600_000;
 let stack: Stack;
 let stub: ModelStub;
 let script: ModelScript;
+let patient: ModelStub;
+let answerNow = (): void => undefined;
 let directory: string;
 const projects: Project[] = [];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
   stub = await startModelStub(FIX, EDIT);
+  patient = await startModelStub(FIX, EDIT, new Promise((resolve) => (answerNow = resolve)));
   script = await startModelScript([
     500,
     429,
@@ -85,6 +91,7 @@ beforeAll(async () => {
     shape: "openai",
     base_url: `http://127.0.0.1:${script.port}/v1`,
   });
+  models.push({ ...models[0]!, host: PATIENT, base_url: `http://127.0.0.1:${patient.port}/v1` });
   const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
   writeFileSync(file, JSON.stringify(config));
   stack = await startStack({ env });
@@ -93,6 +100,7 @@ afterAll(async () => {
   for (const project of projects) project.remove();
   await stack.stop();
   await stub.close();
+  await patient.close();
   await script.close();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -257,6 +265,45 @@ test(
   },
   INSTALL_MS,
 );
+
+if (isNight)
+  test(
+    "claude tells its model what a person says while it works, the record says that it was heard, and a replay of it is the same",
+    async () => {
+      const repo = project();
+      const text = "Keep the name add, whatever you do";
+      const { document } = await stack.json<{ runId: string }>(
+        [
+          ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK, "--detach"],
+          ...["--agent", "claude", "--model-host", PATIENT, "--model-usd", "2"],
+        ],
+        { timeoutMs: INSTALL_MS },
+      );
+      const { runId } = document;
+      await eventually("it has asked its model", () => patient.heard.length > 0, INSTALL_MS);
+      const said = await stack.antiphon(["attach", runId, "--message", text]);
+      expect(said).toMatchObject({ code: 0 });
+      answerNow();
+      const waited = await stack.json<Summary>(["wait", runId], { timeoutMs: INSTALL_MS });
+      expect(waited.document).toMatchObject({ status: "succeeded", code: null });
+      const told = patient.heard.map(({ body }) => body.includes(text));
+      expect([told[0], told.at(-1)]).toEqual([false, true]);
+      const { body } = await stack.http("GET", `/runs/${runId}/events`, undefined, {
+        accept: "application/json",
+      });
+      const records = body["records"] as {
+        type: string;
+        body: { heard?: { message: number; look: number }[] };
+      }[];
+      const heard = records.find(({ type }) => type === "result")?.body.heard;
+      expect(heard?.map(({ message }) => message)).toEqual([1]);
+      expect(heard?.[0]?.look).toBeGreaterThanOrEqual(1);
+      const before = patient.heard.length;
+      expect((await stack.json(["replay", runId])).document).toMatchObject({ same: true });
+      expect(patient.heard).toHaveLength(before);
+    },
+    INSTALL_MS,
+  );
 
 test.each(["model", ...atNight("claude")])(
   "a run of %s whose budget is used up ends as ANT_EGRESS_BUDGET after one attempt",

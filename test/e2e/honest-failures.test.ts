@@ -159,6 +159,14 @@ test("an agent that is paid for is not dispatched when the clean room lacks the 
   expect(JSON.stringify(document)).toContain("checks/base/01.stderr.txt");
 });
 
+test("an agent that is paid for is not dispatched when the check is a protected file that is not executable", async () => {
+  project = makeProject({ ...BROKEN_CALCULATOR, "check.sh": `#!/bin/sh\n${CHECK}\n` });
+  const runId = await begin({ agent: installed(FIX), checks: ["./check.sh"] });
+  const end = await until(runId, "failed", "succeeded");
+  expect(end.steps).toMatchObject([{ status: "failed", attempts: 0, code: "ANT_VERIFY_NO_PROGRAM" }]);
+  expect((await stack.antiphon(["get", runId])).stdout).toContain("check.sh is not executable");
+});
+
 test("an agent that is paid for is dispatched when the check is a file that it is to write", async () => {
   project = makeProject(BROKEN_CALCULATOR);
   const work = `${FIX}; printf '#!/bin/sh\\n${CHECK}\\n' > check-add; chmod +x check-add`;
@@ -239,12 +247,16 @@ test("a check that fails and then passes on the same tree is reported as flaky",
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("if no check is found, the verdict is unknown and nothing lands without --allow-unverified", async () => {
+test("if no check is found, no agent starts, and the run ends with the remedy unless --allow-unverified", async () => {
   project = makeProject({ "a.txt": "a\n" });
   const agent = { kind: "scripted", commands: ["echo b > b.txt"] };
   const runId = await begin({ agent }, {}, "Add b");
   const end = await until(runId, "failed");
   expect(end.steps).toMatchObject([{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK" }]);
+  expect(end.steps[0]).toMatchObject({ epoch: 0, attempts: 0, associate: null });
+  const { stdout } = await stack.antiphon(["run", "get", runId]);
+  expect(stdout).toContain("T-001 has no check");
+  expect(stdout).toContain("--check <command>");
   expect(project.landed(runId)).toEqual([]);
   const granted = await begin({ agent }, { allow_unverified: true }, "Add b");
   await until(granted, "succeeded");

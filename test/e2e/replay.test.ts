@@ -139,6 +139,29 @@ test("a fork begins an attempt again with so many recorded answers, and then the
   expect(stub.heard.length).toBe(heard + 1);
 });
 
+test("a fork with another model calls it where the run was, not where the pack would", async () => {
+  const pack = join(directory, "asks-once");
+  mkdirSync(pack, { recursive: true });
+  const ask = `curl -sS -f -o /dev/null https://\${model_host}/v1/chat/completions -H content-type:application/json`;
+  const body = `{"model":"\${model}","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`;
+  const argv = ["sh", "-c", `${ask} -d '${body}' && ${FIX}`];
+  const model = { shape: "openai", host: "api.openai.com", name: "gpt-6.1-sol" };
+  writeFileSync(
+    join(pack, "agent.yaml"),
+    JSON.stringify({ name: "asks-once", argv, prompt: "stdin", model }),
+  );
+  const flags = ["--model", "m1", "--model-host", HOST, "--model-usd", "5", "--check", CHECK];
+  const first = await stack.json<Forked & { runId: string }>([
+    ...["run", "Fix the broken add", "--repo", project.path, "--agent", pack, ...flags],
+  ]);
+  expect(first.document).toMatchObject({ status: "succeeded" });
+  const { document } = await stack.json<Forked>([
+    ...["fork", first.document.runId, "--at", "T-001:1", "--agent", pack, "--model", "m2"],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded" });
+  expect(JSON.parse(stub.heard.at(-1)?.body ?? "")).toMatchObject({ model: "m2" });
+});
+
 test("a fork of a failed attempt goes on with what a person says and another agent", async () => {
   const broken = ["--command", "echo '// no' >> add.js", "--check", CHECK, "--attempts", "1"];
   const failed = await stack.json<Forked>(["run", "Fix the broken add", "--repo", project.path, ...broken]);

@@ -22,12 +22,18 @@ type Json = Readonly<Record<string, unknown>>;
 /**
  * @param command what the model wants to run
  * @param edit its answer to an agent without tools, which edits files by what the model says
+ * @param ready what it waits for before it answers
  */
-export async function startModelStub(command: string, edit = ""): Promise<ModelStub> {
+export async function startModelStub(
+  command: string,
+  edit = "",
+  ready: Promise<void> = Promise.resolve(),
+): Promise<ModelStub> {
   const heard: ModelStub["heard"] = [];
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    void text(request).then(async (body) => {
       heard.push({ url: request.url ?? "", headers: request.headers, body });
+      await ready;
       answer(request.url ?? "", body, response, { command, edit });
     });
   });

@@ -17,7 +17,8 @@ import { END_UNKNOWN, NOT_STARTED, STOPPED, type Entry } from "./standings.ts";
 
 export interface Contestant {
   readonly name: string;
-  readonly agent: AgentSpec;
+  /** The agent for the task of a run that `past` did. */
+  readonly agentFor: (past: AgentSpec) => AgentSpec;
 }
 
 export interface Order {
@@ -78,7 +79,11 @@ export async function bakeoff(context: CliContext, order: Order, stop: AbortSign
 function heatsOf({ tasks, contestants, modelUsdMicro }: Order): Heat[] {
   return tasks.flatMap(({ of, body }) =>
     contestants.flatMap((contestant) => {
-      const intent = pastTask(body, askedAnew(contestant.agent, randomUUID()), modelUsdMicro);
+      const intent = pastTask(
+        body,
+        askedAnew(contestant.agentFor(body.options.agent), randomUUID()),
+        modelUsdMicro,
+      );
       return intent === null ? [] : [{ of, contestant, intent }];
     }),
   );

@@ -24,8 +24,8 @@ export const addBakeoff: AddVerb = (program, context) => {
     )
     .option("--runs <filter>", "which past runs: all, or status=...,repo=...,since=7d", "all")
     .option(
-      "--agent <name[@model]>",
-      "an agent pack or its directory, with another model (repeatable)",
+      "--agent <name[@model[@host]]>",
+      "an agent pack or its directory, with another model and host of its calls; default: the host of the past run (repeatable)",
       collect,
     )
     .option("--limit <n>", "at most the newest n past runs", "20")

@@ -9,6 +9,7 @@ interface ForkFlags {
   readonly feedback?: string;
   readonly agent?: string;
   readonly model?: string;
+  readonly modelHost?: string;
   readonly modelUsd?: string;
   readonly detach?: boolean;
   readonly json?: boolean;
@@ -30,6 +31,7 @@ export const addFork: AddVerb = (program, context) => {
     .option("--feedback <text>", "what the attempt is told, besides what it was told then")
     .option("--agent <name>", "another agent pack or its directory")
     .option("--model <name>", "another model")
+    .option("--model-host <host>", "another host of its calls; default: that of the attempt")
     .option("--model-usd <amount>", "budget in US dollars for its model calls; default: that of the run")
     .option("--detach", "print the run id and return at once")
     .option("--json", "print one JSON object")
@@ -77,15 +79,17 @@ async function fork(context: CliContext, id: string, flags: ForkFlags): Promise<
 
 /** Null: the agent and the model of then. */
 async function otherAgent(context: CliContext, then: AgentSpec, flags: ForkFlags): Promise<AgentSpec | null> {
-  const { agent, model } = flags;
-  if (agent === undefined && model === undefined) return null;
+  const { agent, model, modelHost } = flags;
+  if (agent === undefined && model === undefined && modelHost === undefined) return null;
   if (agent === undefined && then.kind !== "pack")
     throw usage("--model is about an agent pack, and the attempt had none", "name a pack with --agent");
   const name = agent ?? (then.kind === "pack" ? then.name : "");
   const { packAgent } = await import("@antiphon/contracts/runs/pack-agent");
+  const { pastHost } = await import("../bakeoff/past-host.ts");
   const { packNamed } = await import("../runs/run-files.ts");
   const { placesOf } = await import("../agents/pack-places.ts");
-  return packAgent(await packNamed(name, placesOf(context)), { model });
+  const pack = await packNamed(name, placesOf(context));
+  return packAgent(pack, { model, modelHost: modelHost ?? pastHost(then, pack) });
 }
 
 function usdMicro(text: string): number {

@@ -102,7 +102,7 @@ export function director(places: Places): Rights {
       ...[...places.journals, TIMER_STREAM, "ANT_DLQ", `OBJ_${BUCKETS.archive}`].map((stream) =>
         api(`STREAM.MSG.DELETE.${stream}`),
       ),
-      ...[`KV_${BUCKETS.runs}`, `KV_${BUCKETS.contracts}`].map((stream) => api(`STREAM.PURGE.${stream}`)),
+      ...[BUCKETS.runs, BUCKETS.contracts, BUCKETS.budgets].map((name) => api(`STREAM.PURGE.KV_${name}`)),
       ...[BUCKETS.evidenceFiles, BUCKETS.repos, BUCKETS.archive].map((name) =>
         api(`STREAM.PURGE.OBJ_${name}`),
       ),

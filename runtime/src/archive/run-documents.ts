@@ -1,13 +1,16 @@
 /**
- * The documents of a run that people read: its view in `ANT_RUNS` and its contracts in `ANT_CONTRACTS`. They are
- * removed when a run is archived; a reader rebuilds them from the records.
+ * The documents of a run that nobody needs once it is archived, and that are removed then: its view in `ANT_RUNS` and its
+ * contracts in `ANT_CONTRACTS`, which a reader rebuilds from the records, and in `ANT_BUDGETS` the lists of its attempts' model calls,
+ * from which only another attempt of an open run goes on. The run's account there stays.
  */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 
+/** The keys of one run's documents, and of those of all runs. */
 const PLACES = [
-  { bucket: BUCKETS.runs, of: (runId: string) => runId },
-  { bucket: BUCKETS.contracts, of: (runId: string) => `${runId}.>` },
+  { bucket: BUCKETS.runs, of: (runId: string) => runId, all: ">" },
+  { bucket: BUCKETS.contracts, of: (runId: string) => `${runId}.>`, all: ">" },
+  { bucket: BUCKETS.budgets, of: (runId: string) => `${runId}.*.*`, all: "*.*.*" },
 ] as const;
 
 /** Returns how many were removed. A KV bucket forbids deleting one message but allows a purge by subject. */
@@ -27,9 +30,9 @@ export async function removeDocuments(bus: Bus, runId: string): Promise<number> 
 /** Ids of the runs that have documents. Lists subjects only. */
 export async function documentedRunIds(bus: Bus): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const { bucket } of PLACES) {
+  for (const { bucket, all } of PLACES) {
     const prefix = `$KV.${bucket}.`;
-    const { state } = await bus.jsm.streams.info(`KV_${bucket}`, { subjects_filter: `${prefix}>` });
+    const { state } = await bus.jsm.streams.info(`KV_${bucket}`, { subjects_filter: `${prefix}${all}` });
     for (const subject of Object.keys(state.subjects ?? {}))
       ids.add(subject.slice(prefix.length).split(".")[0] ?? "");
   }

@@ -56,7 +56,10 @@ afterAll(async () => {
 let goals = 0;
 
 async function begin(on: World, constraints: Record<string, unknown>): Promise<string> {
-  const body = { ...intentFor(repo.path, {}, constraints), goal: `Do it in time ${(goals += 1)}` };
+  const body = {
+    ...intentFor(repo.path, { checks: ["true"] }, constraints),
+    goal: `Do it in time ${(goals += 1)}`,
+  };
   const stored = await on.call("POST", "/intents", { body });
   const started = await on.call("POST", `/intents/${String(stored.body.intentId)}/run`);
   expect(started.status, started.text).toBe(202);

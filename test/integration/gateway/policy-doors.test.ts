@@ -22,6 +22,7 @@ import type { Answer, World } from "./gateway-world.ts";
 
 const PROFILE = jsonSchemaOf("PolicyProfile") as { properties: object };
 const OF_VERDICT = "it says what a change must prove or who must approve it; the Director decides by it";
+const OF_JUDGE = "it says who judges; a run that would bring another judge is refused by ANT_GATE_OWN_JUDGE";
 const NO_RULE: Readonly<Record<string, string>> = {
   name: "it names the profile",
   limits: "its fields are rules of their own",
@@ -29,6 +30,8 @@ const NO_RULE: Readonly<Record<string, string>> = {
   minTrials: OF_VERDICT,
   autoLand: OF_VERDICT,
   gates: OF_VERDICT,
+  judge: OF_JUDGE,
+  ownJudges: OF_JUDGE,
 };
 /** Routes that start no work, decide nothing and change nothing of a repository. */
 const NO_WAY: Readonly<Record<string, string>> = {

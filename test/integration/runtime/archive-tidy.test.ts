@@ -82,12 +82,15 @@ function before(deed: () => Promise<void>): Bus {
 async function documents(runId: string): Promise<string[]> {
   const views = await openKv(bus, BUCKETS.runs).get(runId);
   const contracts = await openKv(bus, BUCKETS.contracts).keys(runId);
-  return [...(views === null ? [] : [runId]), ...contracts].sort();
+  const calls = await openKv(bus, BUCKETS.budgets).keys(runId);
+  return [...(views === null ? [] : [runId]), ...contracts, ...calls].sort();
 }
 
 async function document(runId: string): Promise<void> {
   await openKv(bus, BUCKETS.runs).put(runId, { runId });
   for (const name of ["router", "T-001"]) await openKv(bus, BUCKETS.contracts).put(`${runId}.${name}`, {});
+  await openKv(bus, BUCKETS.budgets).put(`${runId}.T-001.1`, { calls: [] });
+  await openKv(bus, BUCKETS.budgets).put(runId, {}); // The account, which stays.
 }
 
 describe("packs nobody points to", () => {
@@ -214,7 +217,8 @@ describe("documents of archived runs", () => {
     for (const runId of [one.runId, other]) await document(runId);
     await archive([one.runId]);
     expect(await documents(one.runId)).toEqual([]);
-    expect(await documents(other)).toEqual([other, `${other}.T-001`, `${other}.router`]);
+    expect(await documents(other)).toEqual([other, `${other}.T-001`, `${other}.T-001.1`, `${other}.router`]);
+    expect(await openKv(bus, BUCKETS.budgets).get(one.runId)).not.toBeNull();
   });
 
   test("a purge that was interrupted before its end is due again and removes the documents", async () => {
@@ -235,10 +239,11 @@ describe("documents of archived runs", () => {
     await archive([one.runId, back.runId]);
     await openRunRestore(bus, journal).restore(back.runId, "me");
     for (const runId of [one.runId, back.runId, lost]) await document(runId);
-    expect(await archiver().tidy(soon())).toMatchObject({ documents: 3 });
+    expect(await archiver().tidy(soon())).toMatchObject({ documents: 4 });
     expect(await documents(one.runId)).toEqual([]);
-    expect(await documents(back.runId)).toHaveLength(3);
-    expect(await documents(lost)).toHaveLength(3);
+    expect(await documents(back.runId)).toHaveLength(4);
+    expect(await documents(lost)).toHaveLength(4);
+    expect(await archiver().tidy(soon())).toMatchObject({ documents: 0 });
   });
 });
 

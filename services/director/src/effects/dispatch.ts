@@ -19,6 +19,7 @@ import { forkedAt } from "./forked-at.ts";
 import { commitBehind, earlierTasks } from "./earlier-tasks.ts";
 import { gateStart } from "./gate-dispatch.ts";
 import { GATE_HISTORY, GIT_TASK_HISTORY } from "./histories.ts";
+import { requireCriteria } from "./missing-criteria.ts";
 import { startableChecks } from "./paid-attempt.ts";
 import { withRedBase } from "./red-base.ts";
 import type { VerificationPorts } from "../verification/verification.ts";
@@ -41,6 +42,7 @@ export async function dispatch(
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
   requireGates(planned, run.tasks, body);
+  await requireCriteria(run, effect.task, repository);
   const { told, point } = forkedAt(effect.task, options);
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;

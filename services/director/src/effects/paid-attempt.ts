@@ -17,11 +17,12 @@ export async function startableChecks(
   evidence: VerdictEvidencePort,
   signal: AbortSignal,
 ): Promise<void> {
-  if (epoch > 1 || !isPaid(task.planned.agent, intentOf(run).options)) return;
+  const { options } = intentOf(run);
+  if (epoch > 1 || !isPaid(task.planned.agent, options)) return;
   const outcome = await within(base, limits.paidAttemptHoldMs, signal);
-  const bad = outcome === null ? null : unstartable(outcome);
+  const bad = outcome === null ? null : unstartable(outcome, options.grants);
   if (outcome === null || bad === null) return;
-  const message = `the clean room has no program ${bad.program}, so the check \`${bad.check.trim().slice(0, 120)}\` cannot start; no agent was started`;
+  const message = `${bad.why}, so the check \`${bad.check.trim().slice(0, 120)}\` cannot start; no agent was started`;
   const code = "ANT_VERIFY_NO_PROGRAM";
   const trials = { change: [], base: outcome.trials, hollow: [], withoutJudges: [], own: [] };
   const stored = await evidence.store({

@@ -9,14 +9,15 @@ const ended = (command: string, exitCode: number | null, tail: string) => ({
   tail,
 });
 const lacks = (command: string) => ended(command, 127, `sh: 1: ${command.split(" ")[0]}: not found\n`);
+const denied = (command: string) => ended(command, 126, `sh: 1: ${command}: Permission denied\n`);
 const outcome = (...trials: RoomOutcome["trials"][number][]): RoomOutcome => ({ trials, written: null });
 
 test("a check cannot start if every trial found no program of its name", () => {
   const fine = ended("true", 0, "");
   const again = { ...lacks("pytest -q"), tail: "" };
-  expect(unstartable(outcome([fine, lacks("pytest -q")], [fine, again]))).toEqual({
+  expect(unstartable(outcome([fine, lacks("pytest -q")], [fine, again]), [])).toEqual({
     check: "pytest -q",
-    program: "pytest",
+    why: "the clean room has no program pytest",
   });
 });
 
@@ -24,10 +25,7 @@ test.each<[string, RoomOutcome]>([
   ["it started in one trial", outcome([lacks("pytest")], [ended("pytest", 1, "1 failed")])],
   ["another program was missing", outcome([ended("npm test", 127, "sh: 1: vitest: not found")])],
   ["it is a file that the change may bring", outcome([ended("./new.sh", 127, "sh: 1: ./new.sh: not found")])],
-  [
-    "it may not be executed, which a change may mend",
-    outcome([ended("./a.sh", 126, "sh: 1: ./a.sh: Permission denied")]),
-  ],
+  ["it may not be executed, and a change may mend that", outcome([denied("./src/main")])],
   ["it failed", outcome([ended("pytest", 1, "pytest: not found")])],
   ["there was no trial", outcome()],
   [
@@ -35,5 +33,16 @@ test.each<[string, RoomOutcome]>([
     { ...outcome([lacks("pytest")]), environment: {} as NonNullable<RoomOutcome["environment"]> },
   ],
 ])("a check may start where %s", (_, one) => {
-  expect(unstartable(one)).toBeNull();
+  expect(unstartable(one, [])).toBeNull();
+});
+
+test("a file that judges and is not executable cannot start, unless a grant lets the change mend it", () => {
+  const trials = outcome([denied("./check.sh --all")], [{ ...denied("./check.sh --all"), tail: "" }]);
+  const found = unstartable(trials, []);
+  expect(found?.check).toBe("./check.sh --all");
+  expect(found?.why).toContain("git update-index --chmod=+x check.sh");
+  expect(unstartable({ ...trials, environment: {} as NonNullable<RoomOutcome["environment"]> }, [])).toEqual(
+    found,
+  );
+  expect(unstartable(trials, ["*.sh"])).toBeNull();
 });

@@ -1,25 +1,46 @@
 /**
- * A check that cannot start, whatever the change is: on the base the shell found no program of its name, in every trial. Pure.
+ * A check that cannot start, whatever the change is: on the base, in every trial, the shell found no program of its name, or a
+ * file of the repository that is not executable and that the change may not touch. Pure.
  *
- * A path is left alone, since a change may bring the file; so is an exit of 126, which only a path has. With an environment,
- * the setup of the changed tree may install the program.
+ * Another path is left alone, since a change may bring the file or make it executable. With an environment, the setup of the
+ * changed tree may install the program.
  */
-import { missingProgram } from "@antiphon/contracts";
+import { missingProgram, type CheckOutcome } from "@antiphon/contracts";
+import { pathMatcher, runsAsHarness } from "@antiphon/git";
 import type { RoomOutcome } from "../ports.ts";
 
 export interface Unstartable {
   readonly check: string;
-  readonly program: string;
+  readonly why: string;
 }
 
-export function unstartable({ trials, environment }: RoomOutcome): Unstartable | null {
+/** @param grants globs of protected paths that the run may change */
+export function unstartable(
+  { trials, environment }: RoomOutcome,
+  grants: readonly string[],
+): Unstartable | null {
   const [first = []] = trials;
-  if (environment !== undefined) return null;
-  for (const [i, { command: check, exitCode, tail }] of first.entries()) {
-    const program = missingProgram(check, exitCode, tail);
+  for (const [i, outcome] of first.entries()) {
+    const { command: check, exitCode } = outcome;
+    const why = (environment === undefined ? lacking(outcome) : null) ?? closed(outcome, grants);
     // A further trial that ended in the same way brings no output.
-    if (program !== null && trials.every((checks) => checks[i]?.exitCode === exitCode))
-      return { check, program };
+    if (why !== null && trials.every((checks) => checks[i]?.exitCode === exitCode)) return { check, why };
   }
   return null;
+}
+
+function lacking({ command, exitCode, tail }: CheckOutcome): string | null {
+  const program = missingProgram(command, exitCode, tail);
+  return program === null ? null : `the clean room has no program ${program}`;
+}
+
+const OWN_FILE = /^\s*\.\/([\w./-]+)(?=\s|$)/;
+const DENIED = /: permission denied$/im;
+
+/** A file that judges is protected, so no change can make it executable, except one that a grant covers. */
+function closed({ command, exitCode, tail }: CheckOutcome, grants: readonly string[]): string | null {
+  const path = OWN_FILE.exec(command)?.[1];
+  if (exitCode !== 126 || path === undefined || !DENIED.test(tail)) return null;
+  if (!runsAsHarness(path, false) || pathMatcher(grants).matches(path)) return null;
+  return `${path} is not executable, and as a file that judges it is protected from the change (\`git update-index --chmod=+x ${path}\`, or --grant ${path})`;
 }

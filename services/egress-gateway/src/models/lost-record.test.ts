@@ -88,6 +88,23 @@ test.each<[string, Partial<RecordPorts>, string]>([
   expect(warned).toMatchObject([{ ...AT, err: { code } }]);
 });
 
+test("what was read before the time is over, or before a recording that is gone, is gone on from", async () => {
+  const calls = ["1", "2", "3"].map((name) => call(name));
+  const upTo = async (third: Promise<Buffer>) => {
+    const { ports, warned } = portsOf(calls, { readMs: 200 });
+    const read: RecordPorts["read"] = (one, signal) => (one.name === "3" ? third : ports.read(one, signal));
+    const record = await lostRecord(AT, { ...ports, read });
+    expect(record?.calls.map(({ name }) => name)).toEqual(["1", "2"]);
+    expect(record?.recordings.map(({ response }) => response.text)).toEqual(["1", "2"]);
+    return warned;
+  };
+  expect(await upTo(new Promise(() => undefined))).toMatchObject([
+    { calls: 2, err: { code: "ANT_RPC_TIMEOUT" } },
+  ]);
+  const gone = new AntiphonError("ANT_BLOB_MISSING", "gone");
+  expect(await upTo(Promise.reject(gone))).toMatchObject([{ calls: 2, err: { code: "ANT_BLOB_MISSING" } }]);
+});
+
 test("an attempt that was lost before a call of its own hands on none of the answers that it was given", async () => {
   const lists = { of: () => Promise.resolve({ calls: [call("1")], isResumed: true }) };
   const { ports, read, warned } = portsOf([], { lists });

@@ -1,8 +1,8 @@
 /**
  * What an attempt goes on from: the whole answers that an earlier attempt, lost with its process, had from models.
  *
- * It spares calls, and no attempt depends on it: a list or a recording that cannot be read, or not in time, is logged, and the
- * models are asked anew. Its size is bounded, because all sandboxes of a gateway wait while a recording is parsed.
+ * It spares calls, and no attempt depends on it: from a list or a recording on that cannot be read, or not in time, the models are
+ * asked anew, which is logged. What was read until then counts, because only equal requests are answered from it. Its size is bounded, because all sandboxes of a gateway wait while a recording is parsed.
  *
  * An attempt that was answered from a record and lost before a call of its own may have been ended by one of these answers.
  * The next one is not given them again.
@@ -35,46 +35,52 @@ const AT_ONCE = 16;
 export async function lostRecord(attempt: AttemptOf, ports: RecordPorts): Promise<LostRecord | null> {
   const { log, readMs = READ_MS } = ports;
   const stop = new AbortController();
+  const read: Answered[] = [];
   try {
-    return await withDeadline(readMs, recordOf(attempt, ports, stop.signal), () => {
+    await withDeadline(readMs, readInto(read, attempt, ports, stop.signal), () => {
       throw new AntiphonError("ANT_RPC_TIMEOUT", `the record was not read in ${readMs} ms`);
     });
   } catch (error) {
     const { run, task, epoch } = attempt;
     log.warn(
-      { run, task, epoch, err: error },
-      "the record of a lost attempt is not used; models are asked anew",
+      { run, task, epoch, err: error, calls: read.length },
+      "the record of a lost attempt is used as far as it was read; then models are asked anew",
     );
-    return null;
   } finally {
     stop.abort();
   }
+  if (read.length === 0) return null;
+  return { calls: read.map(({ call }) => call), recordings: read.map(({ recording }) => recording) };
 }
 
-async function recordOf(
+interface Answered {
+  readonly call: BlobRef;
+  readonly recording: ModelRecording;
+}
+
+/** In their order, each as soon as it and those before it are there. */
+async function readInto(
+  found: Answered[],
   attempt: AttemptOf,
   { lists, read }: RecordPorts,
   signal: AbortSignal,
-): Promise<LostRecord | null> {
+): Promise<void> {
   const listed = await lists.of(attempt);
-  if (listed.isResumed === true) return null;
-  const calls: BlobRef[] = [];
-  const recordings: ModelRecording[] = [];
+  if (listed.isResumed === true) return;
   const all = readable(listed.calls);
-  for (let at = 0; at < all.length; at += AT_ONCE) {
-    const some = all.slice(at, at + AT_ONCE);
-    const texts = await Promise.all(some.map((call) => read(call, signal)));
-    for (const [i, call] of some.entries()) {
-      signal.throwIfAborted();
-      const recording = readRecording(texts[i] ?? Buffer.alloc(0));
-      if (isWhole(recording)) {
-        calls.push(call);
-        recordings.push(recording);
-      }
-      await others();
+  const coming: Promise<Buffer | { readonly failed: unknown }>[] = [];
+  for (const [at, call] of all.entries()) {
+    while (coming.length < Math.min(all.length, at + AT_ONCE)) {
+      const next = all[coming.length] ?? call;
+      coming.push(read(next, signal).catch((failed: unknown) => ({ failed })));
     }
+    const text = await coming[at];
+    signal.throwIfAborted();
+    if (text === undefined || "failed" in text) throw text?.failed;
+    const recording = readRecording(text);
+    if (isWhole(recording)) found.push({ call, recording });
+    await others();
   }
-  return calls.length === 0 ? null : { calls, recordings };
 }
 
 /** An answer to go on from. One that broke off, or a refusal, would only be asked for again. */

@@ -95,7 +95,7 @@ function gateTask({ task }: PlannedTask, { skill, blocks, agent, paths }: Demand
     kind: "run",
     instruction: words + contractOf(task, INSTRUCTION_CHARS - words.length),
     acceptance_criteria: [criterion],
-    allowed_tools: ["read_file", "bash"],
+    allowed_tools: ["read_file", "write_file", "bash"],
     // The clean room has run the checks; what the skill writes is what counts.
     verify_profile: { mode: "none", commands: task.verify_profile.commands },
     commands: agent.kind === "scripted" ? [...(agent.commands ?? [])] : [],

@@ -99,6 +99,7 @@ function delivering(one: PlannedTask, due: Deliverable | undefined): PlannedTask
       ...task,
       acceptance_criteria: [criterion, ...task.acceptance_criteria].slice(0, MAX_CRITERIA),
       // The checks of the repository say nothing about a plan or a review.
+      allowed_tools: [...new Set([...task.allowed_tools, "write_file"])], // It has to write that file.
       verify_profile: { mode: "none", commands },
       return: { ...task.return, artifacts: [file] },
     },
@@ -116,7 +117,9 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
   const kind = spec.kind ?? KIND_OF[workflow];
   const isGit = kind === "git";
   const agent = isGit ? NO_AGENT : (spec.agent ?? options.agent);
-  const onlyAsks = isGit && !changesFiles(spec);
+  // What a step of a plan finds out is not judged by the checks of the changes, which may fail on the base.
+  const looks = kind === "inspect" && (options.tasks ?? []).length > 0;
+  const onlyAsks = looks || (isGit && !changesFiles(spec));
   const checks = allChecks(named, spec.checks ?? (onlyAsks ? [] : options.checks));
   const criteria = mapCriteria(named, checks);
   const task: DirectorTask = {

@@ -94,6 +94,26 @@ describe("planTasks", () => {
     expect(task?.task.commands).toEqual([]);
   });
 
+  test("an inspect task is held to its own checks, not to those that judge the changes of the run", () => {
+    const tasks: TaskSpec[] = [
+      { ...spec(1), kind: "inspect" },
+      { ...spec(2), kind: "inspect", checks: ["make docs"] },
+      {
+        ...spec(3),
+        kind: "inspect",
+        acceptance_criteria: [{ criterion: "It is named", check: "make named" }],
+      },
+      spec(4),
+    ];
+    const planned = planTasks(intentOf("x", { tasks }), "DEBUG").tasks;
+    expect(planned.map(({ task }) => task.verify_profile)).toEqual([
+      { mode: "none", commands: [] },
+      { mode: "smoke", commands: ["make docs"] },
+      { mode: "smoke", commands: ["make named"] },
+      { mode: "smoke", commands: ["npm test"] },
+    ]);
+  });
+
   test("a git task has no agent, no network, and only the checks that it needs", () => {
     const git = (id: number, git_action: GitAction, more: object = {}): TaskSpec => ({
       ...spec(id, id === 1 ? [] : [1]),
@@ -209,6 +229,7 @@ describe("the one task of a run", () => {
   ] as const)("of a %s run has to leave %s, and its checks do not decide", (workflow, file) => {
     const task = of({}, workflow);
     expect(task?.return.artifacts).toEqual([file]);
+    expect(task?.allowed_tools).toContain("write_file");
     expect(task?.acceptance_criteria[0]).toContain(file);
     expect(task?.verify_profile).toEqual({ mode: "none", commands: ["npm test"] });
     expect(validate("DirectorTask", task).ok).toBe(true);

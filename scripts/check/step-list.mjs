@@ -4,7 +4,8 @@
  * Caches are in `.antiphon/cache/check` and go by content, so a fresh clone or a switched branch reuses what it can.
  * Lint has none: it reads all files anew, because a type that changed in one may make another wrong.
  */
-import { existsSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { ensureKnip } from "./knip-program.mjs";
@@ -22,6 +23,12 @@ const byContent = (cache, name) => [
   "--cache-location",
   join(cache, name),
 ];
+/** The rules read these files, and its own cache does not notice when they change. */
+const rulesDigest = () => {
+  const hash = createHash("sha256");
+  for (const file of [".dependency-cruiser.cjs", "pure-files.json"]) hash.update(readFileSync(file));
+  return hash.digest("hex").slice(0, 16);
+};
 const present = (files, pattern) => files.filter((file) => pattern.test(file) && existsSync(file));
 
 /**
@@ -72,7 +79,7 @@ export const STEPS = [
       concerns(changed, /\.(tsx?|cjs)$|package/)
         ? [
             ...[program("depcruise"), "--config", ".dependency-cruiser.cjs"],
-            ...["--cache", join(cache, "depcruise"), "--cache-strategy", "content"],
+            ...["--cache", join(cache, `depcruise-${rulesDigest()}`), "--cache-strategy", "content"],
             ...["contracts", "client", "run", "git", "runtime", "services", "cli", "web/src", "test"],
           ]
         : null,

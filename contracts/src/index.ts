@@ -93,6 +93,7 @@ export * from "./runs/connectors.ts";
 export * from "./runs/notice.ts";
 export * from "./runs/fork.ts";
 export * from "./runs/hears.ts";
+export * from "./runs/task-limits.ts";
 export * from "./runs/skill-gates.ts";
 export {
   BRIEF,

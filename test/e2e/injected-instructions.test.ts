@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { createSocket, type Socket } from "node:dgram";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Server } from "node:net";
+import { createServer, type AddressInfo, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -205,9 +205,13 @@ test.each(Object.keys(WAYS))(
   INSTALL_MS,
 );
 
-test("the server that must stay silent hears a connection", async () => {
+test("the server that stays silent is heard from a run that may reach it, so that its silence says something", async () => {
   const before = captured.length;
-  const socket = connect((capture.address() as AddressInfo).port, "127.0.0.1");
-  await new Promise<void>((resolve) => socket.end("hello", resolve));
-  await expect.poll(() => captured.slice(before)).toContain("hello");
+  const repo = project(BROKEN_CALCULATOR);
+  const { document } = await stack.json<Summary>([
+    ...["run", GOAL, "--repo", repo.path, "--allow-host", ATTACKER, "--check", CHECK],
+    ...["--command", `curl -sS -m 2 http://${ATTACKER}/hello; ${FIX}`],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded" });
+  expect(captured.slice(before).join("")).toContain("GET /hello");
 });

@@ -10,6 +10,7 @@ import { machineFault } from "../../git/src/process/git-process.ts";
 import { parseCommit } from "../../git/src/objects/commit-text.ts";
 import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
+import { ownTests } from "../../git/src/protection/own-tests.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
 import { mayLookAround } from "../../git/src/protection/whereabouts.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
@@ -270,6 +271,12 @@ export const gitParsers: readonly Parser[] = [
       mayLookAround("a.js", text),
       ["a.js", "a.py"].map((path) => awareOf(path, text, "", { isKnown: () => true, now: 0 })),
     ],
+  },
+  {
+    name: "a changed file, for the tests it holds",
+    reads: ["git/src/protection/own-tests.ts"],
+    shapes: repeated(["it(", "test.", "a", " ", "def test", "#[a::", "TEST_", "func Test", "("]),
+    run: (text) => ownTests([{ path: "a.js", change: "add", from: null }], () => text),
   },
   {
     name: "checks, for the paths they name",

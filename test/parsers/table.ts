@@ -35,6 +35,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
   "runtime/src/nats/roll-call.ts": SERVER,
   "services/director/src/verification/delivery.ts": OURS,
+  "services/director/src/verification/unstartable.ts": BOUNDED,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
   "services/associate/src/evidence/compile-answer.ts": "JSON of a bounded size",
   "services/associate/src/evidence/compiled-sessions.ts": OURS,

@@ -1,8 +1,8 @@
 /**
  * The forms in which a plan comes in, each with its contract and the way from it to tasks. Pure.
  *
- * A plan says what is to be done, in which order, in which files, and by which checks it is judged. Budgets, network and
- * tools are options of the run, so fields about them are read over.
+ * A plan says what is to be done, in which order, in which files, and by which checks it is judged. A task may also narrow the
+ * network, the tools and the time that its run has.
  */
 import type { DirectorTask } from "../seeds/director-task.ts";
 import type { Plan } from "../seeds/plan.ts";
@@ -31,7 +31,8 @@ export interface PlanForm {
   /** The contract describes one task; a list of them is the plan. */
   readonly ofEach: boolean;
   goal(value: unknown): string | null;
-  tasks(value: unknown): PlanTask[] | Problem;
+  /** `given`: the document as written, without the defaults of its contract. */
+  tasks(value: unknown, given: unknown): PlanTask[] | Problem;
 }
 
 const KIND_OF_NODE = { compute: "edit_repo", io: "run", decision: "inspect" } as const;
@@ -76,7 +77,11 @@ export const PLAN_FORMS = {
   directorTasks: {
     ...{ contract: "DirectorTask", list: "/tasks", id: "task_id", dependencies: null, ofEach: true },
     goal: () => null,
-    tasks: (value) => ofDirectorTasks((value as { tasks: DirectorTask[] }).tasks),
+    tasks: (value, given) =>
+      ofDirectorTasks(
+        (value as { tasks: DirectorTask[] }).tasks,
+        (given as { tasks: Partial<DirectorTask>[] }).tasks,
+      ),
   },
   taskPlan: {
     ...{ contract: "TaskPlan", list: "/nodes", id: "id", dependencies: "dependsOn", ofEach: false },
@@ -111,8 +116,12 @@ function ofContract(task: TaskContract): PlanTask {
 }
 
 /** A DirectorTask names no dependencies, but one that goes back to another task comes after it. */
-function ofDirectorTasks(tasks: readonly DirectorTask[]): PlanTask[] {
-  return tasks.map((task) => {
+function ofDirectorTasks(
+  tasks: readonly DirectorTask[],
+  given: readonly Partial<DirectorTask>[],
+): PlanTask[] {
+  return tasks.map((task, i) => {
+    const { egress_profile, time_budget_s } = given[i] ?? {};
     const {
       task_id: id,
       instruction,
@@ -131,6 +140,10 @@ function ofDirectorTasks(tasks: readonly DirectorTask[]): PlanTask[] {
       ...(ref === null ? {} : { base_ref: ref }),
       ...(checks.length === 0 ? {} : { checks }),
       ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
+      // What a task leaves open is the run's to say, not the contract's default.
+      ...(egress_profile === undefined ? {} : { egress_profile: task.egress_profile }),
+      ...(time_budget_s === undefined ? {} : { time_budget_s }),
+      ...(kind === "git" ? {} : { allowed_tools: task.allowed_tools }),
       ...(commands.length === 0 ? {} : { agent: { kind: "scripted" as const, commands } }),
     };
   });

@@ -112,9 +112,18 @@ describe("a plan", () => {
     expect(planned(task).tasks).toEqual([
       {
         ...{ id: 1, description: "do task-a", dependencies: [], kind: "edit_repo", checks: ["make test"] },
-        ...{ agent: { kind: "scripted", commands: ["make"] }, allowed_files: [] },
+        ...{ agent: { kind: "scripted", commands: ["make"] }, allowed_files: [], allowed_tools: ["bash"] },
       },
     ]);
+  });
+
+  test("as DirectorTasks keeps the network and the time that it names, and no default of the contract", () => {
+    const egress_profile = { mode: "allowlist", allowlist: ["a.test"] } as const;
+    const named = directorTask("task-a", { egress_profile, time_budget_s: 60 });
+    expect(planned(named).tasks).toMatchObject([{ egress_profile, time_budget_s: 60 }]);
+    const open = directorTask("task-b");
+    expect(planned(open).tasks[0]).not.toHaveProperty("egress_profile");
+    expect(planned(open).tasks[0]).not.toHaveProperty("time_budget_s");
   });
 
   test("with git tasks keeps their verbs and what they go back to, in each form that can say so", () => {

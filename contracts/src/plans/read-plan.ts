@@ -26,7 +26,7 @@ export function readPlan(given: unknown): ReadPlan {
   if (form === null) return refused({ path: "", ...UNKNOWN });
   const shaped = form.ofEach ? eachShaped(document, form) : validate(form.contract, document);
   if (!shaped.ok) return refused(firstOf(shaped.errors, ""));
-  const tasks = form.tasks(shaped.value);
+  const tasks = form.tasks(shaped.value, document);
   if (!Array.isArray(tasks)) return refused(tasks);
   const fault = countProblem(tasks, form) ?? graphProblem(tasks, form);
   return fault === null ? numbered(tasks, form, form.goal(shaped.value)) : refused(fault);

@@ -4,7 +4,13 @@
  */
 import { Type, type Static, type TObject, type TProperties } from "typebox";
 import { Patch } from "../seeds/patch.ts";
-import { PACK_PROMPTS, PackAsks, PackHears, PackTranscript } from "../settings/agent-pack.ts";
+import {
+  PACK_PROMPTS,
+  PackAsks,
+  PackHears,
+  PackHonoursTools,
+  PackTranscript,
+} from "../settings/agent-pack.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 
@@ -112,6 +118,7 @@ const pack = agent(
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
     hears: Type.Optional(PackHears),
+    honours_tools: Type.Optional(PackHonoursTools),
   },
   [
     flag("--model <name>", "text", "the model, instead of the pack's own", "model"),

@@ -64,6 +64,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
     ...(pack.hears === true ? { hears: true } : {}),
+    ...(pack.honours_tools === true ? { honours_tools: true } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 /** A task that the user gives instead of a plan by the Router. */
 import { Type, type Static } from "typebox";
-import { GitAction, TaskKind } from "../seeds/director-task.ts";
+import { EgressProfile, GitAction, TaskKind } from "../seeds/director-task.ts";
 import { closed } from "../shapes/shape.ts";
 import { AgentSpec } from "./agents.ts";
 import { Approvals } from "./approvals.ts";
@@ -51,6 +51,21 @@ export const TaskSpec = closed(
       }),
     ),
     approvals: Type.Optional(Approvals),
+    egress_profile: Type.Optional(EgressProfile),
+    allowed_tools: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+        maxItems: 128,
+        description:
+          "Tools the agent may use. Refused for an agent that nothing holds to them. Default: those of the kind.",
+      }),
+    ),
+    time_budget_s: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 86_400,
+        description: "Seconds per attempt, at most those of the run. Default: those of the run.",
+      }),
+    ),
   },
   { description: "A task given by the user instead of planned by the Router." },
 );

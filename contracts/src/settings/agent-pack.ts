@@ -103,6 +103,11 @@ export const PackHears = Type.Boolean({
     "True: it runs `antiphon-inbox` between its steps, which prints the next message of a person. Default: it hears nothing.",
 });
 
+export const PackHonoursTools = Type.Boolean({
+  description:
+    "True: its tools are exactly the task's `allowed_tools`. Default: it is a program that a task with fewer tools is refused for.",
+});
+
 export const AgentPack = closed(
   {
     name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
@@ -137,6 +142,7 @@ export const AgentPack = closed(
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
     hears: Type.Optional(PackHears),
+    honours_tools: Type.Optional(PackHonoursTools),
     model: Type.Optional(PackModel),
   },
   { description: "An agent pack: `agent.yaml` in a directory of its own." },

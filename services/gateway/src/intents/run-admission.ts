@@ -4,6 +4,7 @@ import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "
 import { checkFork } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
 import { broughtJudge, checkGates, ownJudge, withNamedJudge, withRepositoryGates } from "./gate-agents.ts";
+import { checkTaskGrants } from "./task-grants.ts";
 import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
@@ -96,6 +97,7 @@ export class RunAdmission {
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     const demanded = await this.#judged(judged, found.gates);
     checkPaidAgents(demanded);
+    checkTaskGrants(demanded);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };

@@ -12,18 +12,22 @@ import {
   BRIEF,
   changesFiles,
   criterionText,
+  egressBeyond,
   DELIVERABLES,
   GIT_BASE,
   goesBack,
   isMaterial,
   limits,
   mapCriteria,
+  NO_NETWORK,
+  TASK_TOOLS,
   taskIdOf,
   taskNumberIn,
 } from "@antiphon/contracts";
 import type {
   AgentSpec,
   Deliverable,
+  EgressProfile,
   DirectorTask,
   IntentBody,
   PlannedTask,
@@ -34,14 +38,6 @@ import type {
 import { gateTasks } from "./gate-tasks.ts";
 import { inWriteOrder } from "./write-order.ts";
 import type { Wait } from "./write-order.ts";
-
-/** The tools of an agent by the kind of its task. */
-const TOOLS: Record<TaskKind, readonly string[]> = {
-  edit_repo: ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"],
-  run: ["read_file", "bash"],
-  inspect: ["read_file", "bash"],
-  git: [],
-};
 
 const KIND_OF: Record<Workflow, TaskKind> = {
   BUILD: "edit_repo",
@@ -132,12 +128,12 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
         : criteria.map((one) => criterionText(one, CRITERION_CHARS)),
     base_ref: refOf(spec) ?? intent.base.ref,
     ...(git_action === undefined ? {} : { git_action }),
-    allowed_tools: git_action === undefined ? [...TOOLS[kind]] : [git_action],
+    allowed_tools: git_action === undefined ? [...(spec.allowed_tools ?? TASK_TOOLS[kind])] : [git_action],
     // A run that asks for no network has none.
-    egress_profile: (isGit ? undefined : options.egress) ?? { mode: "none", allowlist: [] },
+    egress_profile: isGit ? NO_NETWORK : networkOf(spec, options.egress),
     verify_profile: { mode: onlyAsks && checks.length === 0 ? "none" : "smoke", commands: [...checks] },
     commands: commandsOf(agent),
-    time_budget_s: options.time_budget_s,
+    time_budget_s: Math.min(spec.time_budget_s ?? Infinity, options.time_budget_s),
     return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
   };
   const isScoped = allowed_files !== undefined || disallowed_files !== undefined;
@@ -161,6 +157,12 @@ function refOf(spec: TaskSpec): string | null {
   if (!goesBack(spec)) return null;
   const number = taskNumberIn(spec.base_ref ?? GIT_BASE);
   return number === null ? GIT_BASE : taskIdOf(number);
+}
+
+/** A task narrows its run; the gateway refuses one that asks for more. */
+function networkOf({ egress_profile: own }: TaskSpec, ofRun: EgressProfile = NO_NETWORK): EgressProfile {
+  if (own === undefined || egressBeyond(own, ofRun) !== null) return ofRun;
+  return { mode: own.mode ?? "git+pkg", allowlist: own.allowlist ?? [] };
 }
 
 function commandsOf(agent: AgentSpec): string[] {

@@ -319,3 +319,17 @@ describe("route", () => {
     expect(route(intentOf("Fix it"))).toEqual(route(intentOf("Fix it")));
   });
 });
+
+test("a task keeps its own network, tools and time within those of its run", () => {
+  const egress = { mode: "git+pkg" as const, allowlist: [] };
+  const none = { mode: "none" as const, allowlist: [] };
+  const own = { egress_profile: none, allowed_tools: ["read_file"], time_budget_s: 60 };
+  const tasks = [{ ...spec(1), ...own }, spec(2), { ...spec(3), time_budget_s: 9000 }];
+  const { tasks: planned } = planTasks(intentOf("Fix it", { egress, tasks }), "BUILD");
+  const [first, second, third] = planned.map(({ task }) => task);
+  expect(first).toMatchObject({ egress_profile: none, allowed_tools: ["read_file"], time_budget_s: 60 });
+  expect(second).toMatchObject({ egress_profile: egress, time_budget_s: 300 });
+  expect(third?.time_budget_s).toBe(300);
+  const open = planTasks(intentOf("Fix it", { tasks: [{ ...spec(1), egress_profile: egress }] }), "BUILD");
+  expect(open.tasks[0]?.task.egress_profile).toEqual(none);
+});

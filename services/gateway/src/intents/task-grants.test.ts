@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import type { AgentSpec, TaskSpec } from "@antiphon/contracts";
+import { checkTaskGrants } from "./task-grants.ts";
+
+const agent: AgentSpec = { kind: "command", argv: ["a"] };
+const check = (task: Partial<TaskSpec>, more = {}) =>
+  checkTaskGrants({
+    ...{ agent, time_budget_s: 300, tasks: [{ id: 1, description: "a", dependencies: [], ...task }] },
+    ...more,
+  });
+const coded = (code: string, path: string) => expect.objectContaining({ code, data: { path } }) as unknown;
+
+test("a task that says nothing, or asks for less than its run has, is taken", () => {
+  expect(() => check({})).not.toThrow();
+  expect(() => check({ time_budget_s: 60, egress_profile: { mode: "none", allowlist: [] } })).not.toThrow();
+  const egress = { mode: "git+pkg" as const, allowlist: [] };
+  expect(() => check({ egress_profile: egress }, { egress })).not.toThrow();
+});
+
+test("a network, a time or a lack of tools that the run cannot give is refused with its place", () => {
+  const at = "/inputs/tasks/0";
+  const egress_profile = { mode: "git+pkg" as const, allowlist: [] };
+  expect(() => check({ egress_profile })).toThrow(coded("ANT_INTENT_OPTIONS", `${at}/egress_profile`));
+  expect(() => check({ time_budget_s: 301 })).toThrow(coded("ANT_INTENT_OPTIONS", `${at}/time_budget_s`));
+  const tools = { allowed_tools: ["read_file"] };
+  expect(() => check(tools)).toThrow(coded("ANT_AGENT_TOOL_REFUSED", `${at}/allowed_tools`));
+});

@@ -42,6 +42,29 @@ test("each skill judges each task that edits files, in the order of the run, wit
   for (const { task } of gates) expect(validate("DirectorTask", task).ok).toBe(true);
 });
 
+test("a skill has the network and the time of the run, however narrow the task that it judges is", () => {
+  const egress: NonNullable<RunOptions["egress"]> = { mode: "git+pkg", allowlist: ["models.test"] };
+  const tasks = [
+    {
+      ...{ id: 1, description: "a", dependencies: [], time_budget_s: 5 },
+      egress_profile: { mode: "none" as const, allowlist: [] },
+    },
+    {
+      ...{ id: 2, description: "b", dependencies: [1], kind: "git" as const },
+      ...{ git_action: "git_reset" as const, base_ref: "T-001" },
+    },
+  ];
+  const of = { gates: { skills: ["reviewer" as const] }, time_budget_s: 600, tasks };
+  const judging = planned(intent({ ...of, egress })).map(({ task }) => task);
+  expect(judging.map(({ task_id }) => task_id)).toEqual(["T-001-reviewer", "T-002-reviewer"]);
+  for (const task of judging)
+    expect(task).toMatchObject({
+      ...{ egress_profile: egress, time_budget_s: 600, base_ref: "refs/heads/main", kind: "run" },
+    });
+  const closed = planned(intent(of)).map(({ task }) => task.egress_profile);
+  expect(closed).toEqual([0, 1].map(() => ({ mode: "none", allowlist: [] })));
+});
+
 test("a long instruction is cut for the skill, and never the criteria and checks behind it", () => {
   const criteria = Array.from({ length: 10 }, (_, n) => `criterion ${n} ${"c".repeat(900)} end ${n}`);
   const description = "d".repeat(30_000);

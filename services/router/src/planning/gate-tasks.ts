@@ -5,6 +5,7 @@ import {
   DEFAULT_BLOCKS,
   gateTaskId,
   GATE_SKILLS,
+  NO_NETWORK,
 } from "@antiphon/contracts";
 import type {
   AgentSpec,
@@ -37,7 +38,7 @@ export function gateTasks(tasks: readonly PlannedTask[], intent: IntentBody): Pl
   const demands = demandsOf(intent);
   return tasks
     .filter(({ task }) => changesFiles(task))
-    .flatMap((one) => demands.map((demand) => gateTask(one, demand)));
+    .flatMap((one) => demands.map((demand) => gateTask(one, demand, intent)));
 }
 
 function demandsOf({ options, policy }: Pick<IntentBody, "options" | "policy">): Demand[] {
@@ -83,7 +84,11 @@ const stricter = (policy: Severity = DEFAULT_BLOCKS, run: Severity = policy): Se
 
 const byStrictness = (a: Severity, b: Severity): number => STRICTER.indexOf(b) - STRICTER.indexOf(a);
 
-function gateTask({ task }: PlannedTask, { skill, blocks, agent, paths }: Demand): PlannedTask {
+function gateTask(
+  { task }: PlannedTask,
+  { skill, blocks, agent, paths }: Demand,
+  { base, options }: IntentBody,
+): PlannedTask {
   const of = task.task_id;
   const { file, criterion } = deliverableOfSkill(skill);
   const gate: PlannedGate = { skill, of, blocks, ...(paths === undefined ? {} : { paths }) };
@@ -94,6 +99,10 @@ function gateTask({ task }: PlannedTask, { skill, blocks, agent, paths }: Demand
     task_id: gateTaskId(of, skill),
     kind: "run",
     instruction: words + contractOf(task, INSTRUCTION_CHARS - words.length),
+    base_ref: base.ref,
+    // The judge's agent is another, so it has what the run has, however narrow the task that it judges is.
+    egress_profile: options.egress ?? NO_NETWORK,
+    time_budget_s: options.time_budget_s,
     acceptance_criteria: [criterion],
     allowed_tools: ["read_file", "write_file", "bash"],
     // The clean room has run the checks; what the skill writes is what counts.

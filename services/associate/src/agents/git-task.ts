@@ -71,7 +71,8 @@ fi`,
     note: "git_status",
   },
   git_checkpoint: {
-    script: `[ -z "$(git status --porcelain)" ] || { git status --short >&2; echo "the files are not those of the commit" >&2; exit 3; }
+    // Files that git does not know may be of the prepared environment. What the task itself changes is compared outside.
+    script: `[ -z "$(git status --porcelain --untracked-files=no)" ] || { git status --short >&2; echo "the files are not those of the commit" >&2; exit 3; }
 echo "commit $(git rev-parse HEAD)"
 echo "tree $(git rev-parse 'HEAD^{tree}')"`,
     shown: "git rev-parse HEAD",
@@ -85,9 +86,18 @@ git reset --quiet --hard "$1"`,
     note: "git_reset to %",
   },
   git_checkout: {
+    // Git refuses all names if one of them matches nothing, so those are left out. The second index holds the files of the commit.
     script: `back "$1"
+earlier() ( GIT_INDEX_FILE=.git/earlier; export GIT_INDEX_FILE; git "$@" )
 commit=$1
+earlier read-tree "$commit"
 shift
+asked=$*
+for names in "$@"; do
+  shift
+  [ -z "$(earlier ls-files -- "$names")" ] || set -- "$@" "$names"
+done
+[ "$#" -gt 0 ] || { echo "no file of $commit matches $asked" >&2; exit 3; }
 git checkout --quiet "$commit" -- "$@"
 git --no-pager diff --no-color --stat HEAD`,
     shown: "git checkout % --",

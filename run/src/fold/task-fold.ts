@@ -94,7 +94,8 @@ export function foldTask(
       if (phase.kind !== "proposed") break;
       return afterVerdict(task, phase, event, policy, rule);
     case "landing":
-      if (phase.kind !== "accepted") break;
+      // The branch holds the commit already, also where these rules do not know why the Director landed it.
+      if (phase.kind !== "accepted" && phase.kind !== "awaiting") break;
       return afterLanding(task, phase, event.body);
     case "input":
       if (phase.kind !== "asking") break;
@@ -214,7 +215,7 @@ function afterVerdict(
 
 function afterLanding(
   task: TaskState,
-  phase: Extract<TaskPhase, { kind: "accepted" }>,
+  phase: Extract<TaskPhase, { kind: "accepted" | "awaiting" }>,
   body: LandingBody,
 ): TaskStep {
   if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));

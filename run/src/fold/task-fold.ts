@@ -80,7 +80,8 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
       if (phase.kind !== "proposed") break;
       return afterVerdict(task, phase, event, policy, rule);
     case "landing":
-      if (phase.kind !== "accepted") break;
+      // The branch holds the commit already, also where these rules do not know why the Director landed it.
+      if (phase.kind !== "accepted" && phase.kind !== "awaiting") break;
       return afterLanding(task, phase, event.body);
     case "input":
       if (phase.kind !== "asking") break;
@@ -199,7 +200,7 @@ function afterVerdict(
 
 function afterLanding(
   task: TaskState,
-  phase: Extract<TaskPhase, { kind: "accepted" }>,
+  phase: Extract<TaskPhase, { kind: "accepted" | "awaiting" }>,
   body: LandingBody,
 ): TaskStep {
   if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));

@@ -22,7 +22,8 @@ export async function requireCriteria(
     const { task_id } = one.planned.task;
     const where = one === task ? "" : `${task_id}: `;
     const { commands } = await checksOf(one, base, repository);
-    if (commands.length === 0) throw missing("ANT_VERIFY_NO_CHECK", `${where}no check was named and none was found`);
+    if (commands.length === 0)
+      throw missing("ANT_VERIFY_NO_CHECK", `${where}no check was named and none was found`);
     const open = options.approvals === undefined ? undecidedOf(one.planned) : undefined;
     if (open !== undefined) {
       const quoted = JSON.stringify(open.length > 160 ? `${open.slice(0, 157)}...` : open);

@@ -54,7 +54,7 @@ describe("hostile messages", () => {
       expect(slowestUs).toBeLessThan(BOUND_MS * 1000);
       expect([...victims].sort()).toEqual([...SCHEMA_NAMES].sort());
     },
-    Math.max(30_000, COUNT),
+    Math.max(120_000, COUNT), // Six seconds of processor time, on a machine that other tests share.
   );
 
   test("random bytes and broken MessagePack are refused by name or decoded, never anything else", () => {

@@ -1,4 +1,4 @@
-import { AWARE, FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
+import { AWARE, FAILED, MASKED, NOTHING, OWN, PROTECTED, REPORT, type Carried } from "./carried.ts";
 
 const NODE: Carried["files"] = {
   "package.json": '{"scripts":{"test":"node --test test/*.test.js"}}\n',
@@ -177,7 +177,7 @@ export const CARRIED_NODE: readonly Carried[] = [
           "test/more.test.js":
             "require('node:test')('more', () => require('node:assert').equal(typeof require('../src/more.js'), 'object'));\n",
         },
-        NOTHING,
+        OWN,
       ],
       [
         "a test that asks nothing beside a feature that it does not try",
@@ -185,12 +185,12 @@ export const CARRIED_NODE: readonly Carried[] = [
           "src/more.js": "exports.more = 2;\n",
           "test/more.test.js": "require('node:test')('more', () => {});\n",
         },
-        NOTHING,
+        OWN,
       ],
       [
         "a file without a test under the name of one",
         { "src/more.js": "exports.more = 2;\n", "test/more.test.js": "require('../src/more.js');\n" },
-        NOTHING,
+        OWN,
       ],
       [
         "an old test again beside a comment",
@@ -198,7 +198,7 @@ export const CARRIED_NODE: readonly Carried[] = [
           "src/add.js": "// Adds.\nexports.add = (a, b) => a + b;\n",
           "test/again.test.js": NODE["test/add.test.js"] ?? "",
         },
-        NOTHING,
+        OWN,
       ],
       [
         "honest: a new module with its test and a document",

@@ -1,4 +1,4 @@
-import { FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
+import { FAILED, MASKED, NOTHING, OWN, PROTECTED, REPORT, type Carried } from "./carried.ts";
 
 const GO: Carried["files"] = {
   "go.mod": "module x\n\ngo 1.20\n",
@@ -119,7 +119,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
           "add.go": "package x\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n",
           "more_test.go": 'package x\n\nimport "testing"\n\nfunc TestMore(t *testing.T) {}\n',
         },
-        NOTHING,
+        OWN,
       ],
       [
         "honest: a new function with its test",

@@ -17,5 +17,6 @@ export const REPORT = "ANT_VERIFY_UNREPORTED";
 export const MASKED = "ANT_VERIFY_MASKED";
 export const PROTECTED = "ANT_PATCH_PROTECTED";
 export const NOTHING = "ANT_VERIFY_PROVES_NOTHING";
+export const OWN = "ANT_VERIFY_OWN_TESTS";
 export const AWARE = "ANT_VERIFY_TEST_AWARE";
 export const FAILED = "ANT_VERIFY_CHECK_FAILED";

@@ -245,7 +245,7 @@ test("a new test that also passes on the sources of the base proves nothing, and
   const vacuous = await change(repo, `echo '# a' >> a.py; ${testOf("self.assertTrue(a)")}`, ...build);
   expect(vacuous, JSON.stringify(vacuous)).toMatchObject({
     status: "failed",
-    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING" }],
+    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_OWN_TESTS" }],
   });
   expect(vacuous.tasks[0]?.message).toContain("own test_b.py it passes on the sources of the base, too");
   expect(repo.landed(vacuous.runId)).toEqual([]);

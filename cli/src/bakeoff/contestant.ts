@@ -7,7 +7,8 @@ import { packNamed } from "../runs/run-files.ts";
 import type { Contestant } from "./bakeoff.ts";
 import { pastHost } from "./past-host.ts";
 
-const HOST = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i;
+/** A version such as `v0.3` is part of a model's name: the last label of a host is letters, or an encoded name. */
+const HOST = /^(?:[a-z0-9-]+\.)+(?:[a-z]+|xn--[a-z0-9-]+)$/i;
 
 /**
  * @param given `claude`, `pi@gpt-6.1-sol`, `pi@small@models.example`, or the directory of a pack

@@ -34,4 +34,6 @@ test("an agent of a bake-off has the model and the host that its name gives, els
   expect(argv("pi@small@host.test", then(pi, "models.test"))).toEqual(["small", "host.test"]);
   expect(argv("pi@@host.test", then(pi))).toEqual(["m-1", "host.test"]);
   expect(argv("pi@small@20260101", then(pi))).toEqual(["small@20260101", "api.openai.com"]);
+  expect(argv("pi@small@v0.3", then(pi))).toEqual(["small@v0.3", "api.openai.com"]);
+  expect(argv("pi@small@models.xn--p1ai", then(pi))).toEqual(["small", "models.xn--p1ai"]);
 });

@@ -23,7 +23,7 @@ const program = buildProgram({
 
 /** Flags of other programs that our texts mention. */
 const FOREIGN = new Set([
-  ...["--all", "--binary", "--full-index", "--refetch", "--no-filter", "--prune", "--raw"],
+  ...["--all", "--binary", "--full-index", "--refetch", "--no-filter", "--prune", "--raw", "--chmod"],
 ]);
 
 function flagsOf(command: Command): string[] {

@@ -31,6 +31,12 @@ export const InputBody = closed(
     }),
     by: Type.String({ minLength: 1, maxLength: 256 }),
     reason: Type.Optional(Type.String({ maxLength: 2048 })),
+    instructs: Type.Optional(
+      Type.Boolean({
+        description:
+          "The answer is a part of what was asked for, so approvals of the same person do not count in this run. Absent in records of gateways that let them count.",
+      }),
+    ),
   },
   { description: "The user answered a waiting run. Written by the gateway." },
 );

@@ -78,6 +78,7 @@ function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
         type,
         by: body.by,
         choice: body.choice ?? body.event,
+        instructs: body.instructs === true,
         at,
         task: taskId,
         epoch,
@@ -91,7 +92,7 @@ function folded(facts: RunFacts, record: ReadRecord, own: Own): RunFacts {
           ? attempt
           : { ...attempt, approval: afterWord(attempt.approval, body, timeOf(at), askedOf(facts)) },
       );
-      return withWord(next, own, { type, by, choice, at, task, epoch });
+      return withWord(next, own, { type, by, choice, instructs: false, at, task, epoch });
     }
     case "cancel":
       return { ...facts, cancel: record.body };

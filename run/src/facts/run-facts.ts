@@ -81,6 +81,8 @@ export interface PersonsWord {
   readonly type: "input" | "approval";
   readonly by: string;
   readonly choice: string;
+  /** An answer that makes its writer one of those who asked for the work. */
+  readonly instructs: boolean;
   readonly at: StreamTime;
   readonly task: string;
   readonly epoch: number;
@@ -141,10 +143,11 @@ export function noFacts(runId: string): RunFacts {
 /**
  * Who asked for the work of a run, and the number of approvals that a verified change needs before it lands. Who told an attempt
  * something or answered its question has asked for a part of the work, whatever right that took. A request for changes to a verified
- * change is the word of a reviewer and no such part.
+ * change is the word of a reviewer and no such part. An answer whose record does not say so was written while answers did not count
+ * as such, and the run may have landed by an approval of the same person: it keeps that meaning.
  */
 export function askedOf({ intent, messages, words }: Pick<RunFacts, "intent" | "messages" | "words">): Asked {
-  const answers = words.filter(({ type }) => type === "input");
+  const answers = words.filter(({ instructs }) => instructs);
   const askers = [intent?.principal ?? "", ...[...messages, ...answers].map(({ by }) => by)];
   return { askers, needed: intent?.options.approvals?.needed ?? 0 };
 }

@@ -1,5 +1,4 @@
 /** Folds one record into the state of a run. `foldTask` handles the records of a task. */
-import { canonicalJson } from "@antiphon/contracts";
 import type { LandingBody, StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { approvalsNeeded } from "@antiphon/contracts/runs/step-approval";
 import { askedOf } from "../facts/run-facts.ts";
@@ -94,18 +93,11 @@ function foldTaskEvent(state: RunState, taskId: string, record: TaskRecord): Run
   if (task === undefined) return withRefusal(state, record, `the run has no task ${taskId}`);
   const ofGate = record.type === "verdict" ? foldGateVerdict(state, task, record) : null;
   if (ofGate !== null) return "state" in ofGate ? ofGate.state : withRefusal(state, record, ofGate.reason);
-  const step = foldTask(task, record, state.policy, askedOf(state.facts), successorsOf(state, task));
+  const step = foldTask(task, record, state.policy, askedOf(state.facts));
   if (step.kind === "refused") return withRefusal(state, record, step.reason);
   const next = { ...state, tasks: state.tasks.with(index, step.task) };
   const { phase } = step.task;
   return record.type === "verdict" && phase.kind === "awaiting" ? withGatesReopened(next, phase.gates) : next;
-}
-
-/** A task with an agent of its own, and a skill that judges, is not handed over. */
-function successorsOf({ facts: { intent } }: RunState, { planned }: TaskState): number {
-  const { agent, next_agents: next = [] } = intent?.options ?? {};
-  if (next.length === 0 || planned.gate !== undefined) return 0;
-  return canonicalJson(planned.agent) === canonicalJson(agent) ? next.length : 0;
 }
 
 function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at: Date): Integration {

@@ -41,13 +41,6 @@ const FINAL_CODES: ReadonlySet<string> = new Set([
   "ANT_VERIFY_PROVES_NOTHING",
 ]);
 
-/** Failures of one agent that only another agent can improve: the deployment does not know its model, or has no key for it. */
-const FINAL_FOR_AGENT: ReadonlySet<string> = new Set([
-  "ANT_EGRESS_HOST",
-  "ANT_EGRESS_MODEL",
-  "ANT_EGRESS_NO_KEY",
-]);
-
 /** Failures that another attempt cannot improve: the run asks for what the deployment does not have, or has no money left. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_EGRESS_BUDGET",
@@ -60,14 +53,7 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_TASK_GIT_FAILED",
 ]);
 
-/** @param successors how many agents a rejected attempt may still be handed over to, in all */
-export function foldTask(
-  task: TaskState,
-  event: TaskRecord,
-  policy: RunPolicy,
-  rule: Asked,
-  successors = 0,
-): TaskStep {
+export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, rule: Asked): TaskStep {
   const { phase } = task;
   const epoch = event.type === "approval" ? event.body.attempt : event.epoch; // Approvals are numbered by the run.
   if (phase.kind === "done" || phase.kind === "failed") return refused(`the task is ${phase.kind}`); // run/R3
@@ -83,10 +69,10 @@ export function foldTask(
       return to(task, { ...phase, kind: "claimed", at: event.at, associate: event.body.associate });
     case "result":
       if (phase.kind !== "dispatched" && phase.kind !== "claimed") break;
-      return afterResult(task, phase, event, policy, task.rejections < successors);
+      return afterResult(task, phase, event, policy);
     case "verdict":
       if (phase.kind === "open" && event.body.verdict !== "PASS") {
-        // The Director could not dispatch the task: the repository is gone, or cannot be set up.
+        // The Director could not dispatch the task: the repository is gone or cannot be set up, or no agent has a model.
         const { code, message, evidence } = event.body;
         const seen = evidence === null ? task : { ...task, evidence: [...task.evidence, evidence] };
         return to(seen, failed(phase.epoch, code ?? "ANT_INTERNAL", message));
@@ -94,7 +80,8 @@ export function foldTask(
       if (phase.kind !== "proposed") break;
       return afterVerdict(task, phase, event, policy, rule);
     case "landing":
-      if (phase.kind !== "accepted") break;
+      // The branch holds the commit already, also where these rules do not know why the Director landed it.
+      if (phase.kind !== "accepted" && phase.kind !== "awaiting") break;
       return afterLanding(task, phase, event.body);
     case "input":
       if (phase.kind !== "asking") break;
@@ -123,7 +110,6 @@ function afterResult(
   phase: Extract<TaskPhase, { kind: "dispatched" | "claimed" }>,
   event: RecordOf<"result">,
   policy: RunPolicy,
-  handsOver: boolean,
 ): TaskStep {
   const { body } = event;
   if (body.kind === "abandoned" && body.outage === true) return afterOutage(task, event, body, policy);
@@ -147,7 +133,7 @@ function afterResult(
         questions: body.result.questions.map(questionText),
       });
     case "failed":
-      if (FINAL_FAILURES.has(body.code ?? "") || (!handsOver && FINAL_FOR_AGENT.has(body.code ?? "")))
+      if (FINAL_FAILURES.has(body.code ?? ""))
         return to(seen, failed(phase.epoch, body.code ?? "", body.result.summary));
       return reject(seen, policy, {
         epoch: phase.epoch,
@@ -214,7 +200,7 @@ function afterVerdict(
 
 function afterLanding(
   task: TaskState,
-  phase: Extract<TaskPhase, { kind: "accepted" }>,
+  phase: Extract<TaskPhase, { kind: "accepted" | "awaiting" }>,
   body: LandingBody,
 ): TaskStep {
   if (body.kind === "refused") return to(task, failed(phase.epoch, body.code, body.message));

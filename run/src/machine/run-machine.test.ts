@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { AgentSpec } from "@antiphon/contracts";
 import { closingOf } from "../owed/closing.ts";
 import { outstanding } from "../owed/outstanding.ts";
 import { openRun, replay, type RunSnapshot } from "./replay.ts";
@@ -73,14 +72,12 @@ describe("a run of one task", () => {
   });
 
   test.each(["ANT_EGRESS_HOST", "ANT_EGRESS_MODEL", "ANT_EGRESS_NO_KEY"])(
-    "an agent without a model (%s) starts no further attempt, unless another agent takes over",
+    "run/R1: an agent without a model (%s) leaves the next attempt to the dispatch, so what a Director of an older release dispatched still lands",
     (code) => {
-      const failed = (next_agents: AgentSpec[]) =>
-        attempt(new RecordLog().opened([planned(T1)], { next_agents }), T1).reported(T1, 1, "failed", code);
-      const log = failed([]);
-      expect(owed(log)).toEqual(["close"]);
-      expect(closingOf(fold(log).context)).toMatchObject({ status: "failed", code });
-      expect(owed(failed([{ kind: "command", argv: ["other"] }]))).toEqual([`dispatch ${T1} 2`]);
+      const log = attempt(new RecordLog().opened([planned(T1)]), T1).reported(T1, 1, "failed", code);
+      expect(owed(log)).toEqual([`dispatch ${T1} 2`]);
+      landed(log, T1, 1, 2);
+      expect(closingOf(fold(log).context)).toMatchObject({ status: "succeeded", commit: commitOf(1) });
     },
   );
 

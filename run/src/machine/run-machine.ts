@@ -89,7 +89,7 @@ export const runMachine = setup({
       ],
     },
     waiting_input: {
-      on: { input: fold, approval: fold, due: fold, cancel: fold },
+      on: { input: fold, approval: fold, landing: fold, due: fold, cancel: fold },
       always: [
         { guard: "canceled", target: "canceling" },
         { guard: "failed", target: "failing" },

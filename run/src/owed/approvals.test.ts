@@ -51,7 +51,7 @@ function word(log: RecordLog, choice: ApprovalBody["choice"], by: string, about:
 describe("run/R10: an approval of a person who answered a question of the run", () => {
   const answered = () => {
     const log = opened().dispatched(T1).claimed(T1).reported(T1, 1, "needs_input");
-    log.add("input", T1, 1, { event: "answer", answers: ["plus"], by: "ben" });
+    log.add("input", T1, 1, { event: "answer", answers: ["plus"], by: "ben", instructs: true });
     return passed(log, T1, 2);
   };
 
@@ -60,6 +60,12 @@ describe("run/R10: an approval of a person who answered a question of the run", 
     expect(fold(log).context.refused?.reason).toBe("an approval of ben does not count");
     expect(owed(log)).toEqual([]);
     expect(owed(word(log, "approve", "eve"))).toEqual([`land ${T1} 2`]);
+  });
+
+  test("has landed if the Director has landed it, whatever let the Director do so", () => {
+    const log = word(answered(), "approve", "ben").landed(T1, 2, commitOf(1));
+    expect([fold(log).context.refused, owed(log)]).toEqual([null, ["close"]]);
+    expect(closingOf(fold(log).context)).toMatchObject({ status: "succeeded", commit: commitOf(1) });
   });
 
   test("counts if it was no answer but a request for changes to a verified change", () => {

@@ -32,6 +32,7 @@ import { logText, type LogEntry } from "./policy/log-entry.ts";
 import { compilePolicy, type HostRule } from "./policy/policy.ts";
 import { Quota } from "./policy/quota.ts";
 import { EgressRefusal } from "./policy/refusal.ts";
+import { noteRefusal, type RefusalNotes } from "./policy/refusal-notes.ts";
 import { measureTraffic } from "./traffic-meter.ts";
 import type { ExchangePorts, ModelAnswer, ModelAsk } from "./proxy/exchange.ts";
 import { modelExchange } from "./models/model-exchange.ts";
@@ -60,18 +61,13 @@ export interface LeasePorts {
 }
 
 /** The traffic of a lease so far. */
-interface Account {
+interface Account extends RefusalNotes {
   readonly entries: LogEntry[];
   readonly recordings: BlobRef[];
   readonly quota: Quota;
   calls: number;
   charged: Charge;
-  /** True once a call was refused because the run's budget was used up. */
   isSpent: boolean;
-  /** Code and reason of the first call that no retry helps; null: none. */
-  refusal: string | null;
-  /** The first hosts that the sandbox asked for and may not reach. */
-  readonly hostsRefused: Set<string>;
   /** The record that answers model calls; null: models answer. */
   readonly replayed: RecordedCalls | null;
 }
@@ -321,17 +317,6 @@ function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): Exch
   } catch (error) {
     throw named(error);
   }
-}
-
-const HOSTS_NAMED = 16;
-
-/** A budget that is used up is `isSpent`. */
-function noteRefusal(account: Account, { code, why, rule, host }: LogEntry): void {
-  const hasNoBudget = code === "ANT_EGRESS_BUDGET" && !account.isSpent;
-  if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
-    account.refusal ??= `${code}: ${why ?? rule}`;
-  if (code === "ANT_EGRESS_HOST" && host !== "" && account.hostsRefused.size < HOSTS_NAMED)
-    account.hostsRefused.add(host);
 }
 
 /** The host of a recorded call takes calls, also where the deployment no longer has that model. */

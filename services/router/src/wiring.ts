@@ -7,8 +7,8 @@
  */
 import { consume, metered, openJournal, requeueing, silentMeter } from "@antiphon/runtime";
 import type { Bus, Consumption, Delivery, Journal, Logger, Meter, Outcome } from "@antiphon/runtime";
-import { askModel } from "./opinion/ask-model.ts";
-import type { RouterModel } from "./opinion/ask-model.ts";
+import { modelAsker } from "./opinion/ask-model.ts";
+import type { AskModel, RouterModel } from "./opinion/ask-model.ts";
 import { doubtful, route } from "./planning/route.ts";
 
 export interface RouterContext {
@@ -26,6 +26,7 @@ export function startRouter(
   slots: number,
 ): Consumption {
   const journal = openJournal(bus, { log });
+  const parts = { journal, log, model: model && { name: model.name, ask: modelAsker(model, log) } };
   return consume(bus, {
     consumer: "router",
     slots,
@@ -34,7 +35,7 @@ export function startRouter(
     handle: metered(
       metrics ?? silentMeter,
       "router",
-      requeueing("router", journal, (delivery) => handle(delivery, { journal, log, model })),
+      requeueing("router", journal, (delivery) => handle(delivery, parts)),
     ),
   });
 }
@@ -42,7 +43,7 @@ export function startRouter(
 interface Parts {
   readonly journal: Journal;
   readonly log: Logger;
-  readonly model: RouterModel | null;
+  readonly model: { readonly name: string; readonly ask: AskModel } | null;
 }
 
 async function handle({ record, signal }: Delivery, { journal, log, model }: Parts): Promise<Outcome> {
@@ -51,7 +52,7 @@ async function handle({ record, signal }: Delivery, { journal, log, model }: Par
   }
   const { runId, seq, digest } = record;
   const unsure = model === null ? null : doubtful(record.body);
-  const said = model === null || unsure === null ? null : await askModel(model, unsure, log, signal);
+  const said = model === null || unsure === null ? null : await model.ask(unsure, signal);
   const body = route(
     record.body,
     said === null || model === null ? null : { workflow: said, model: model.name },

@@ -36,7 +36,8 @@ export function counts(by: string, askers: Iterable<string>): boolean {
 /** Who asked for a part of the work with this record: by its intent, an answer or a message. */
 export function askerOf(record: StoredRecord): string | null {
   if (record.type === "intent") return record.body.principal;
-  return record.type === "input" || record.type === "message" ? record.body.by : null;
+  if (record.type === "input") return record.body.instructs === true ? record.body.by : null;
+  return record.type === "message" ? record.body.by : null;
 }
 
 /** How it was decided whether this verdict's commit lands. */

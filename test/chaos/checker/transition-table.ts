@@ -80,9 +80,6 @@ const FINAL: ReadonlySet<string> = new Set([
 /** Another attempt cannot fix these: the run asks for an image that it cannot have, or has no money left. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set([
   "ANT_EGRESS_BUDGET",
-  "ANT_EGRESS_HOST",
-  "ANT_EGRESS_MODEL",
-  "ANT_EGRESS_NO_KEY",
   "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
   "ANT_SANDBOX_IMAGE_UNUSABLE",
 ]);

@@ -36,6 +36,22 @@ it("associate/A8: a holder says whether it works on an attempt, and the server s
   expect(gone).toContain(await asker.look(claim, attempt, signal));
 });
 
+/** An attempt under way in a process that the question finds busy for longer than the asker's patience; so the asker, too. */
+class Stalling extends Set<string> {
+  override has(key: string): boolean {
+    const isWorking = super.has(key);
+    for (const until = performance.now() + 3500; isWorking && performance.now() < until;);
+    return isWorking;
+  }
+}
+
+it("associate/A8: an asker that was stalled until its patience was over does not take the holder for silent", async () => {
+  const bus = await server.bus("associate");
+  const { incarnation } = await Holders.open(bus, systemClock, new Stalling([attemptKey(attempt)]), log);
+  const claim = { associate: "as_1", incarnation };
+  expect(["unknown", "working"]).toContain(await asker.look(claim, attempt, signal));
+});
+
 it("associate/A8: nobody but an Associate may listen for a holder or ask one", async () => {
   const subject = subjects.attemptHolder(asker.incarnation);
   expect((await probe(director, subject, attempt, 500)).kind).not.toBe("answer");

@@ -133,5 +133,7 @@ describe("a Router that has a model", () => {
     answer = given;
     expect(await routed(UNSURE)).toMatchObject({ workflow: "BUILD", tier: "classifier", unsure: true });
     expect(asked).toHaveLength(1);
+    answer = says("PLAN"); // A model that fails again and again is not asked for a while.
+    expect(await routed(UNSURE)).toMatchObject({ tier: "model" });
   });
 });

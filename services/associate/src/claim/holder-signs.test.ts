@@ -4,11 +4,12 @@ import { beginning, judge, type Holder, type Sighting, type Signs } from "./hold
 const START = 100_000;
 const LONG_UP = 0;
 
-/** What an asker comes to, question by question: `[milliseconds since the first one, what it saw, up since]`. */
-function seen(...sightings: [number, Sighting["saw"], (number | null)?][]): Holder | "asks on" {
+/** What an asker comes to, question by question: `[milliseconds since the first one, what it saw, up since, late by]`. */
+function seen(...sightings: [number, Sighting["saw"], (number | null)?, number?][]): Holder | "asks on" {
   let signs: Signs = beginning(START);
-  for (const [atMs, saw, upSinceMs = LONG_UP] of sightings) {
-    const next = judge(signs, { saw, nowMs: START + atMs, upSinceMs });
+  for (const [atMs, saw, upSinceMs = LONG_UP, lateMs = 0] of sightings) {
+    const nowMs = START + atMs;
+    const next = judge(signs, { saw, nowMs, dueMs: nowMs - lateMs, upSinceMs });
     if (typeof next === "string") return next;
     signs = next;
   }
@@ -47,4 +48,11 @@ test("associate/A8: an asker whose own connection breaks, or that may not ask, k
 test("a holder that answers is believed", () => {
   expect(seen([10, "ended"])).toBe("ended");
   expect(seen([10, "working", null])).toBe("working");
+});
+
+test("associate/A8: an asker that was stalled knows nothing, unless it has read an answer", () => {
+  expect(seen([3000, "silent", LONG_UP, 2000])).toBe("unknown");
+  expect(seen([1000, "silent"], [2000, "silent"], [3400, "silent", LONG_UP, 400])).toBe("unknown");
+  expect(seen([0, "nobody"], [150, "nobody"], [3000, "nobody", LONG_UP, 1850])).toBe("unknown");
+  expect(seen([3000, "working", LONG_UP, 2000])).toBe("working");
 });

@@ -20,6 +20,8 @@ export interface Sighting {
   readonly saw: "working" | "ended" | "nobody" | "silent" | "unasked";
   /** Monotonic, as all times here. */
   readonly nowMs: number;
+  /** When the asker should have known at the latest, by the pauses and patience that it chose. */
+  readonly dueMs: number;
   /** Since when the asker's connection is up without a break; null: it is down. */
   readonly upSinceMs: number | null;
 }
@@ -32,6 +34,8 @@ export const REST_OF_LEASE_MS = limits.associateAckWaitMs - limits.probedAckWait
 /** After a restart of the server every client connects again, each at its own time. */
 const STEADY_MS = REST_OF_LEASE_MS;
 const ABSENCES = 3;
+/** An asker that is later than this was stalled: its timer ends before it reads an answer that has arrived. */
+const LATE_MS = 250;
 
 export const beginning = (nowMs: number): Signs => ({
   askedSinceMs: nowMs,
@@ -39,8 +43,9 @@ export const beginning = (nowMs: number): Signs => ({
   absences: 0,
 });
 
-export function judge(signs: Signs, { saw, nowMs, upSinceMs }: Sighting): Holder | Signs {
+export function judge(signs: Signs, { saw, nowMs, dueMs, upSinceMs }: Sighting): Holder | Signs {
   if (saw === "working" || saw === "ended") return saw;
+  if (nowMs - dueMs > LATE_MS) return "unknown";
   if (saw === "unasked" || upSinceMs === null || upSinceMs > signs.askedSinceMs) return "unknown";
   if (nowMs - signs.askedSinceMs >= REST_OF_LEASE_MS) return "silent";
   if (saw === "silent" || nowMs - upSinceMs < STEADY_MS) return beginning(signs.askedSinceMs);

@@ -56,12 +56,16 @@ export class Holders {
     if (ackWaitMs >= limits.associateAckWaitMs) return "silent";
     if (!answersProbes(incarnation)) return "unknown";
     const subject = subjects.attemptHolder(incarnation);
-    for (let signs = beginning(performance.now()); !signal.aborted;) {
+    let signs = beginning(performance.now());
+    for (let askAtMs = signs.askedSinceMs; !signal.aborted;) {
       const leftMs = REST_OF_LEASE_MS - (performance.now() - signs.askedSinceMs);
-      const saw = await this.#ask(subject, place, Math.min(leftMs, PROBE_MS));
-      const verdict = judge(signs, { saw, nowMs: performance.now(), upSinceMs: this.#upSinceMs }); // associate/A8
+      const waitMs = Math.max(0, Math.min(leftMs, PROBE_MS));
+      const saw = await this.#ask(subject, place, waitMs);
+      const nowMs = performance.now();
+      const verdict = judge(signs, { saw, nowMs, dueMs: askAtMs + waitMs, upSinceMs: this.#upSinceMs }); // associate/A8
       if (typeof verdict === "string") return verdict;
       signs = verdict;
+      askAtMs = saw === "nobody" ? nowMs + PAUSE_MS : nowMs;
       if (saw === "nobody") await this.#clock.sleep(PAUSE_MS, signal);
     }
     return "unknown";

@@ -178,7 +178,11 @@ function factsFor(
     budgetSpent: ran.outcome?.egress?.budget_spent === true,
     refused: refusedCallOf(ran.outcome?.egress ?? null, dispatch.agent),
     left: artifacts.length,
-    wants: { diff: task.return.diff, filesChanged: task.return.files_changed },
+    wants: {
+      diff: task.return.diff,
+      filesChanged: task.return.files_changed,
+      files: task.return.artifacts.length,
+    },
   };
 }
 

@@ -98,20 +98,29 @@ describe("reportOf", () => {
     const refused = call(true);
     const late: Ending = { kind: "stopped", code: "ANT_TASK_TIME_BUDGET", message: "killed after 60 s" };
     const idle = { change: null, checks: [] };
+    const wants = { diff: false, filesChanged: false, files: 1 };
     for (const failed of [
       { work: [ran("agent", 1)] },
       { change: null },
       { ...idle, ending: late },
-      { ...idle, kind: "inspect" as const },
+      { ...idle, kind: "inspect" as const, wants },
     ]) {
       const { code, result } = reportOf(factsWith({ ...failed, refused }));
       expect(code).toBe("ANT_EGRESS_MODEL");
       expect(result.suggested_next).toContain("ANT_EGRESS_MODEL: ");
     }
-    const findings = { ...idle, kind: "inspect" as const, left: 1, refused };
+    const findings = { ...idle, kind: "inspect" as const, left: 1, wants, refused };
     expect(reportOf(factsWith(findings)).decision).toBe("propose");
     expect(reportOf(factsWith({ refused })).decision).toBe("propose");
   });
+
+  test.each([true, false])(
+    "an inspection that was to leave no file is good although a request was refused",
+    (isHopeless) => {
+      const facts = factsWith({ kind: "inspect", change: null, checks: [], refused: call(isHopeless) });
+      expect(reportOf(facts).decision).toBe("propose");
+    },
+  );
 
   test("a failure after the model budget was used up is the budget's, and good work is still proposed", () => {
     const budgetSpent = true;
@@ -175,7 +184,7 @@ describe("reportOf", () => {
   });
 
   test("the diff and the list of files are left out when the task does not want them", () => {
-    const { result } = reportOf(factsWith({ wants: { diff: false, filesChanged: false } }));
+    const { result } = reportOf(factsWith({ wants: { diff: false, filesChanged: false, files: 0 } }));
     expect([result.diff, result.files_changed]).toEqual([null, []]);
   });
 

@@ -50,7 +50,8 @@ export interface AttemptFacts {
   readonly budgetSpent: boolean;
   /** Null: the egress gateway refused nothing that matters. */
   readonly refused: RefusedCall | null;
-  readonly wants: { readonly diff: boolean; readonly filesChanged: boolean };
+  /** `files`: how many the task is to leave. */
+  readonly wants: { readonly diff: boolean; readonly filesChanged: boolean; readonly files: number };
 }
 
 export interface Report {
@@ -134,9 +135,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
   }
   if (facts.budgetSpent && facts.kind === "edit_repo" && facts.change === null)
     return outOfBudget("the agent changed nothing");
-  const isIdle =
-    facts.kind === "edit_repo" ? facts.change === null : facts.kind === "inspect" && facts.left === 0;
-  if (facts.refused !== null && isIdle)
+  if (facts.refused !== null && isIdle(facts))
     return {
       code: hopeless(facts) ?? "ANT_AGENT_FAILED",
       message: `${refusedFirst(facts)}the agent left nothing`,
@@ -155,6 +154,11 @@ function faultOf(facts: AttemptFacts): Fault | null {
         };
   }
   return null;
+}
+
+/** An agent that was to leave something and left nothing. What it printed may be all that was asked for. */
+function isIdle({ kind, change, left, wants }: AttemptFacts): boolean {
+  return kind === "edit_repo" ? change === null : kind === "inspect" && wants.files > 0 && left === 0;
 }
 
 const failedCheck = ({ checks }: AttemptFacts): CommandFact | undefined =>

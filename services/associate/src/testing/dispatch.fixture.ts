@@ -70,7 +70,7 @@ export function factsWith(over: Partial<AttemptFacts> = {}): AttemptFacts {
     message: null,
     change: { patch: "diff --git a/hello.txt b/hello.txt\n", files: ["hello.txt"] },
     note: "ran 1 command",
-    wants: { diff: true, filesChanged: true },
+    wants: { diff: true, filesChanged: true, files: 0 },
     ...over,
   };
 }

@@ -15,6 +15,7 @@ import { checksOf } from "../verification/checks-of.ts";
 import { tenantOf } from "../verification/room-request.ts";
 import { requireGates } from "../verification/gates-planned.ts";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
+import { requireOtherAgent } from "./futile-attempt.ts";
 import { forkedAt } from "./forked-at.ts";
 import { commitBehind, earlierTasks } from "./earlier-tasks.ts";
 import { gateStart } from "./gate-dispatch.ts";
@@ -42,6 +43,7 @@ export async function dispatch(
     throw new AntiphonError("ANT_JOURNAL_GAP", `run ${run.runId} has no routed record`);
   const { planned, feedback, answers } = effect.task;
   requireGates(planned, run.tasks, body);
+  requireOtherAgent(effect.task, options);
   await requireCriteria(run, effect.task, repository);
   const { told, point } = forkedAt(effect.task, options);
   const agent = agentOfAttempt(effect.task, options);

@@ -30,9 +30,21 @@ test.each<[string, Feedback[], Workflow, RoomOutcome | null]>([
   ["the base was not tried", [REJECTED], "BUILD", null],
   ["the base has no trial", [REJECTED], "BUILD", base()],
   ["the run fixes a fault", [REJECTED], "DEBUG", RED],
+  [
+    "the check that fails on the base passes with the change",
+    [{ ...REJECTED, code: "ANT_VERIFY_CHECK_FAILED", checks: [{ ...check(0), command: "npm test" }] }],
+    "BUILD",
+    RED,
+  ],
   ["the attempt failed otherwise", [{ ...REJECTED, code: "ANT_AGENT_FAILED" }], "BUILD", RED],
 ])("it does not when %s", async (_, feedback, workflow, outcome) => {
   expect(await told(feedback, workflow, outcome)).toBe(REJECTED.message);
+});
+
+test("it says so after a rejection by the clean room too", async () => {
+  const rejected = { ...REJECTED, code: "ANT_VERIFY_CHECK_FAILED" as const };
+  const checks = [{ ...check(1), command: "npm test" }];
+  expect(await told([{ ...rejected, checks }], "BUILD", RED)).toMatch(/^without any change/);
 });
 
 test("only the newest feedback is about the base of the attempt to come", async () => {

@@ -2,13 +2,16 @@
  * Feedback that says when a check fails without any change as well. Otherwise an agent, and a person, look for the fault in
  * the change. A fix is expected to meet such a base, so it is not told there.
  */
-import type { Feedback, Workflow } from "@antiphon/contracts";
+import type { ErrorCode, Feedback, Workflow } from "@antiphon/contracts";
 import type { RoomOutcome } from "../ports.ts";
 import { firstFailure, isPassed } from "../verification/trials.ts";
 import { within } from "./within.ts";
 
 /** An attempt was rejected for the outcome of a check. */
-const OF_A_CHECK: ReadonlySet<string> = new Set(["ANT_VERIFY_SELF_FAILED", "ANT_VERIFY_FAILED"]);
+const OF_A_CHECK: ReadonlySet<string> = new Set<ErrorCode>([
+  "ANT_VERIFY_SELF_FAILED",
+  "ANT_VERIFY_CHECK_FAILED",
+]);
 /** The base has run beside the attempt that failed, so there is seldom anything to wait for. */
 const WAIT_MS = 500;
 
@@ -24,7 +27,8 @@ export async function withRedBase(
     return feedback;
   const outcome = await within(base, WAIT_MS, signal);
   const red = outcome === null ? null : redCheck(outcome);
-  if (red === null) return feedback;
+  const isOther = last.checks.some(({ command, exitCode }) => command === red && exitCode === 0);
+  if (red === null || isOther) return feedback;
   const message = `without any change, \`${red}\` fails as well; ${last.message}`;
   return [...feedback.slice(0, -1), { ...last, message }];
 }

@@ -76,3 +76,22 @@ describe("director/D5: of a DEBUG run", () => {
     expect(demands(shared)).toEqual({ "T-001": "regression", "T-002": "regression" });
   });
 });
+
+describe("director/D5: the tests that a change brings", () => {
+  const ownTests = (run: RunState): boolean[] => run.tasks.map((one) => demandOf(run, one).ownTests);
+
+  it("have to fail without its sources, unless they may be those of a change before it", () => {
+    const tasks = [task("T-001", null), task("T-002", null, ["T-001"]), task("T-003", null, ["T-002"])];
+    expect(ownTests(runOf(tasks))).toEqual([true, true, true]);
+    expect(ownTests(runOf(tasks, { "T-001": "regression" }))).toEqual([true, false, false]);
+  });
+
+  it("have to fail without its sources beside a change that it does not depend on, or after a look", () => {
+    const look = planned("T-001");
+    const after = task("T-002", null, ["T-001"]);
+    const looks = runOf([{ ...look, task: { ...look.task, kind: "inspect" } }, after]);
+    expect(ownTests(looks)).toEqual([false, true]);
+    const apart = [task("T-001", null), task("T-002", null)];
+    expect(ownTests(runOf(apart, { "T-001": "regression" }))).toEqual([true, true]);
+  });
+});

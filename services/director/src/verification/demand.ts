@@ -13,7 +13,7 @@ export function demandOf(run: RunState, task: TaskState): Demand {
     workflow: isFix ? "fail-to-pass" : decides ? "regression" : "nothing",
     caller: edits ? (options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
-    ownTests: edits,
+    ownTests: edits && !followsChange(run, task),
     allowUnproven: options.allow_unproven,
     byPeople: options.approvals !== undefined || task.planned.approvals !== undefined,
   };
@@ -67,6 +67,16 @@ function decidesAlone({ planned }: TaskState, others: readonly TaskState[]): boo
   const shared = new Set(others.flatMap((other) => other.planned.task.verify_profile.commands));
   const { criteria = [] } = planned;
   return others.length > 0 && criteria.some(({ check }) => check !== null && !shared.has(check));
+}
+
+/** A task after a change may bring the tests of that change, which the base of the task holds already. */
+function followsChange(run: RunState, { planned: { deps } }: TaskState): boolean {
+  const before = run.tasks.filter((other) => deps.includes(idOf(other)));
+  return before.some(
+    (other) =>
+      (isEdit(other) && other.phase.kind === "done" && other.phase.commit !== null) ||
+      followsChange(run, other),
+  );
 }
 
 function isEdit({ planned }: TaskState): boolean {

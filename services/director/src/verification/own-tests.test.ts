@@ -9,6 +9,11 @@ const outcome = (...texts: string[]): RoomOutcome => ({
   written: null,
   reports: texts.map((text) => readTestReport(text)),
 });
+/** An outcome of which is known what its checks opened. */
+const opening = (read: string[], ...texts: string[]): RoomOutcome => ({
+  ...outcome(...texts),
+  written: { changed: [], restored: [], made: [], complete: true, read },
+});
 const node = (ran: number): string => `# pass ${ran}\n# fail 0`;
 const GO = "ok  \tx\t0.004s";
 
@@ -19,9 +24,33 @@ describe("the new tests that a check runs", () => {
     ["are the added ones if nothing counts them", outcome("done"), outcome("done"), 1],
     ["are the added ones if the runner counts packages", outcome(GO), outcome(GO), 1],
     [
-      "are the added ones if one check of several counts none",
-      outcome(node(2), "x"),
-      outcome(node(2), "x"),
+      "are all if more tests run than before beside a check that runs none",
+      outcome("lint", node(3)),
+      outcome("lint", node(2)),
+      2,
+    ],
+    [
+      "are none if a test was moved beside a check that runs none",
+      outcome("lint", node(2)),
+      outcome("lint", node(2)),
+      0,
+    ],
+    [
+      "are none if nothing counts them and no check opens one",
+      opening(["src/a.js"], "built"),
+      outcome("built"),
+      0,
+    ],
+    [
+      "are those that a check opens if nothing counts them",
+      opening(["src/a.js", "test/new.test.js"], "done"),
+      outcome("done"),
+      1,
+    ],
+    [
+      "are the added ones if a runner reports once and not before",
+      outcome(node(2)),
+      outcome("no tests yet"),
       1,
     ],
     ["are the added ones if there is nothing to compare with", outcome(node(2)), null, 1],

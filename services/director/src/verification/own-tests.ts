@@ -18,14 +18,16 @@ export function ownTestsOf({ files, candidate }: AppliedChange): OwnTests | null
 
 /**
  * Which of them the checks run. As many tests as before means that none is new: a test was moved, is skipped, or is not
- * found. Where no report counts them, an added test counts, and an edited one does not.
+ * found. Where no report counts them, an added test counts if a check opened it, or if nobody saw what was opened; an
+ * edited one does not.
  *
  * @param before the outcome without the new tests
  */
 export function newTests(own: OwnTests, change: RoomOutcome, before: RoomOutcome | null): readonly string[] {
-  const [now, then] = [ranIn(change), before === null ? null : ranIn(before)];
-  if (now === null || then === null) return own.added;
-  return now > then ? [...own.added, ...own.edited] : [];
+  const counts = before === null ? null : countsOf(change, before);
+  if (counts !== null) return counts.now > counts.then ? [...own.added, ...own.edited] : [];
+  const read = change.written?.read;
+  return read === undefined ? own.added : own.added.filter((path) => read.includes(path));
 }
 
 export function ownProof(tried: TriedOwn | null): OwnProof | null {
@@ -34,15 +36,21 @@ export function ownProof(tried: TriedOwn | null): OwnProof | null {
   return { tests, onBase: onBase?.trials ?? null, hasSources: onBase !== null };
 }
 
-/** Null: a check has no report that counts its tests. */
-function ranIn({ reports = [] }: RoomOutcome): number | null {
-  let sum = 0;
-  for (const report of reports) {
-    const ran = ranBy(report);
-    if (ran === null) return null;
-    sum += ran;
+/**
+ * How many tests ran, with the change and before it. A check without a runner (a linter, a build) is left out. Null: a
+ * runner does not count its tests in one of both, or there is none.
+ */
+function countsOf(change: RoomOutcome, before: RoomOutcome): { now: number; then: number } | null {
+  const [late, early] = [change.reports ?? [], before.reports ?? []];
+  const pairs = Array.from({ length: Math.max(late.length, early.length) }, (_, i) => [late[i], early[i]]);
+  const counted = pairs.filter((pair) => pair.some((report) => (report?.runners.size ?? 0) > 0));
+  let [now, then] = [0, 0];
+  for (const [one, other] of counted) {
+    const [ran, known] = [one && ranBy(one), other && ranBy(other)];
+    if (ran == null || known == null) return null;
+    [now, then] = [now + ran, then + known];
   }
-  return reports.length === 0 ? null : sum;
+  return counted.length === 0 ? null : { now, then };
 }
 
 /** Without `-v`, Go reports its packages, not its tests. */

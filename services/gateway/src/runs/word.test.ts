@@ -72,11 +72,18 @@ describe("an answer to a task that asks", () => {
     const record = { type: "input", runId: RUN, taskId: "T-001", epoch: 1, cause: null };
     expect(say(asking(), answer).record).toEqual({
       ...record,
-      body: { event: "answer", answers: ["blue"], by: "ben" },
+      body: { event: "answer", answers: ["blue"], by: "ben", instructs: true },
     });
     expect(say(asking(), reject).record).toEqual({
       ...record,
-      body: { event: "approval", choice: "reject", reason: "too wide", answers: [], by: "ben" },
+      body: {
+        event: "approval",
+        choice: "reject",
+        reason: "too wide",
+        answers: [],
+        by: "ben",
+        instructs: true,
+      },
     });
     expect(say(asking(), { ...approve, answers: ["only this file"] }).record?.body).toMatchObject({
       choice: "approve",

@@ -96,7 +96,7 @@ function input(runId: string, step: RunStep, event: Answer | Approval, by: strin
           choice: event.choice,
           ...(event.reason.trim() === "" ? {} : { reason: event.reason }),
         };
-  const body = { ...words, answers: event.answers, by };
+  const body = { ...words, answers: event.answers, by, instructs: true };
   return { type: "input", runId, taskId: step.id, epoch: step.epoch, cause: null, body };
 }
 

@@ -18,8 +18,34 @@ export interface RouterModel {
 const DEADLINE_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Never rejects. */
-export async function askModel(
+/** So a model that hangs cannot hold the slots of intents that need none. */
+const AT_ONCE = 8;
+const FAILURES = 3;
+const PAUSE_MS = 60_000;
+
+/** Null: no answer. Never rejects. */
+export type AskModel = (goal: string, signal: AbortSignal) => Promise<Workflow | null>;
+
+/** Asks nothing while enough questions wait for an answer, and for a minute after a few failures in a row. */
+export function modelAsker(model: RouterModel, log: Logger, now = () => performance.now()): AskModel {
+  let waiting = 0;
+  let failures = 0;
+  let pausedUntil = 0;
+  return async (goal, signal) => {
+    if (waiting >= AT_ONCE || now() < pausedUntil) return null;
+    waiting += 1;
+    const workflow = await ask(model, goal, log, signal).finally(() => (waiting -= 1));
+    failures = workflow === null ? failures + 1 : 0;
+    if (failures >= FAILURES) {
+      log.warn({ model: model.name, pauseMs: PAUSE_MS }, "the model is not asked for a while");
+      pausedUntil = now() + PAUSE_MS;
+      failures = 0;
+    }
+    return workflow;
+  };
+}
+
+async function ask(
   { url, name, key }: RouterModel,
   goal: string,
   log: Logger,

@@ -1,0 +1,55 @@
+import type { AgentSpec } from "@antiphon/contracts";
+import { openRun, outstanding, replay } from "@antiphon/run";
+import { planned, RecordLog } from "@antiphon/run/testing/record-log";
+import { runOptions } from "@antiphon/contracts/testing/records";
+import { expect, test } from "vitest";
+import { POLICY } from "../testing/directing.ts";
+import { requireOtherAgent } from "./futile-attempt.ts";
+import { refusalOf } from "./refusal.ts";
+
+const T1 = "T-001";
+const CAUSE = { seq: 1, digest: "sha256:0" };
+const other: AgentSpec = { kind: "command", argv: ["other"] };
+
+function failedOnce(code: string, next_agents: AgentSpec[] = []) {
+  const { agent } = runOptions();
+  const log = new RecordLog().opened([{ ...planned(T1), agent }], { next_agents });
+  log.dispatched(T1).claimed(T1).reported(T1, 1, "failed", code);
+  const folded = () => replay(openRun(log.runId, POLICY), log.records);
+  const [effect] = outstanding(folded());
+  if (effect?.kind !== "dispatch") throw new Error("nothing to dispatch");
+  const tried = () => requireOtherAgent(effect.task, { agent, next_agents });
+  return { log, folded, effect, tried };
+}
+
+test.each(["ANT_EGRESS_HOST", "ANT_EGRESS_MODEL", "ANT_EGRESS_NO_KEY"])(
+  "an agent without a model (%s) is not tried again, and the refused dispatch ends the task with that code",
+  (code) => {
+    const { log, folded, effect, tried } = failedOnce(code);
+    let thrown: unknown = null;
+    try {
+      tried();
+    } catch (error) {
+      thrown = error;
+    }
+    const refusal = refusalOf(folded().context, effect, CAUSE, thrown);
+    if (refusal?.type !== "verdict") throw new Error("not refused");
+    log.add("verdict", T1, refusal.epoch, refusal.body);
+    expect(folded().context.tasks[0]?.phase).toEqual({
+      ...{ kind: "failed", epoch: 2, code, message: "it is failed" },
+    });
+  },
+);
+
+test("another agent of the run, and an agent that failed for another reason, are tried", () => {
+  expect(failedOnce("ANT_EGRESS_MODEL", [other]).tried).not.toThrow();
+  expect(failedOnce("ANT_AGENT_FAILED").tried).not.toThrow();
+});
+
+test("the last agent of a run is not tried again", () => {
+  const { log, folded } = failedOnce("ANT_AGENT_FAILED", [other]);
+  log.dispatched(T1, 2).claimed(T1, 2).reported(T1, 2, "failed", "ANT_EGRESS_NO_KEY");
+  const [task] = folded().context.tasks;
+  const { agent } = runOptions();
+  expect(() => requireOtherAgent(task!, { agent, next_agents: [other] })).toThrow("it is failed");
+});

@@ -133,7 +133,8 @@ function ofDirectorTasks(
     } = task;
     const checks = verify_profile.commands;
     const ref = goesBack(task) ? (task.base_ref ?? GIT_BASE) : null;
-    const on = tasks.find((other) => ref !== null && other !== task && namesTask(ref, other.task_id));
+    const named = ref === GIT_BASE ? null : ref; // Also where a task has that id.
+    const on = tasks.find((other) => named !== null && other !== task && namesTask(named, other.task_id));
     return {
       ...{ id, description: instruction, dependencies: on === undefined ? [] : [on.task_id], kind },
       ...(git_action === undefined ? {} : { git_action }),

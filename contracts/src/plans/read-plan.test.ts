@@ -161,6 +161,14 @@ describe("a plan", () => {
     ]);
   });
 
+  test("goes back to the base of the run by that word, also where a task is called so", () => {
+    const back = { kind: "git", git_action: "git_reset", base_ref: "base" } as const;
+    const named = { ...back, dependencies: [] };
+    expect(planned([directorTask("base"), directorTask("undo", back)]).tasks[1]).toMatchObject(named);
+    const own = [contract("base"), contract("undo", back)];
+    expect(planned(own).tasks[1]).toMatchObject(named);
+  });
+
   test.each([
     ["another document", { a: 1 }, ""],
     ["no list", { tasks: 3 }, "/tasks"],

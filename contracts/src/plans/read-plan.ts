@@ -6,7 +6,7 @@ import { graphRules } from "../rules/graph.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
 import { bounded, type Problem } from "../validation/problem.ts";
 import { validate, type Validation } from "../validation/validate.ts";
-import { gitTaskRule, namesTask } from "./git-tasks.ts";
+import { GIT_BASE, gitTaskRule, namesTask } from "./git-tasks.ts";
 import { PLAN_FORMS, type PlanForm, type PlanTask } from "./plan-forms.ts";
 import { taskIdOf, taskNumberIn } from "./task-number.ts";
 
@@ -106,6 +106,7 @@ function numbered(tasks: readonly PlanTask[], form: PlanForm, goal: string | nul
   const numbers = new Map(tasks.map(({ id }, i) => [id, keep ? (own[i] ?? 0) : i + 1]));
   const specs: TaskSpec[] = [];
   const refOf = (ref: string): string => {
+    if (ref === GIT_BASE) return ref; // Also where a task has that id.
     const number = numbers.get(tasks.find(({ id }) => namesTask(ref, id))?.id ?? "");
     return number === undefined ? ref : taskIdOf(number);
   };

@@ -52,6 +52,23 @@ describe("director/D5: of a DEBUG run", () => {
     expect(demands(runOf(tasks, { "T-001": "fail-to-pass" }))["T-002"]).toBe("nothing");
   });
 
+  it("a fix that a task behind it may have taken back does not count, unless its checks have passed again", () => {
+    const after = (to: string, check: string): PlannedTask[] => {
+      const last = task("T-002", check, ["T-001"]);
+      const back = { kind: "git" as const, git_action: "git_reset" as const, base_ref: to };
+      return [task("T-001", "npm test"), { ...last, task: { ...last.task, ...back } }];
+    };
+    const proven = { "T-001": "fail-to-pass" as const };
+    expect(demands(runOf(after("base", "true"), proven))["T-002"]).toBe("fail-to-pass");
+    expect(demands(runOf(after("base", "npm test"), proven))["T-002"]).toBe("nothing");
+    expect(demands(runOf(after("T-001", "true"), proven))["T-002"]).toBe("nothing");
+    const more = [...after("base", "true"), task("T-003", "npm test", ["T-002"])];
+    const undone = runOf(more, { ...proven, "T-002": "regression" });
+    expect(demands(undone)["T-003"]).toBe("fail-to-pass");
+    const kept = [...after("T-001", "true"), task("T-003", "npm test", ["T-002"])];
+    expect(demands(runOf(kept, { ...proven, "T-002": "regression" }))["T-003"]).toBe("nothing");
+  });
+
   it("a task with a criterion that its own check decides has to prove that, and one with a shared check depends on it", () => {
     const own = runOf([deciding("T-001", "npm test"), deciding("T-002", "npm run e2e")]);
     expect(demands(own)).toEqual({ "T-001": "fail-to-pass", "T-002": "fail-to-pass" });

@@ -1,5 +1,5 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
-import { changesFiles, type PolicyBounds } from "@antiphon/contracts";
+import { changesFiles, GIT_BASE, goesBack, type PlannedTask, type PolicyBounds } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import type { Demand } from "./judge.ts";
 
@@ -26,10 +26,40 @@ export function demandOf(run: RunState, task: TaskState): Demand {
 function standsForFix(run: RunState, task: TaskState): boolean {
   const others = run.tasks.filter((other) => isEdit(other) && idOf(other) !== idOf(task));
   if (decidesAlone(task, others)) return true;
+  const back = [...others.filter(hasLanded), task].map(({ planned }) => planned).filter(isGoingBack);
   const isProven = others.some(
-    ({ phase }) => phase.kind === "done" && phase.verdict.proves === "fail-to-pass",
+    ({ planned, phase }) =>
+      phase.kind === "done" &&
+      phase.verdict.proves === "fail-to-pass" &&
+      !back.some((one) => mayUndo(one, planned, run)),
   );
   return !isProven && others.every(({ phase }) => phase.kind === "done");
+}
+
+const isGoingBack = ({ task }: PlannedTask): boolean => goesBack(task);
+
+const hasLanded = ({ phase }: TaskState): boolean => phase.kind === "done" && phase.commit !== null;
+
+/** A task that goes back to before a fix may take it away, unless it passes the checks that the fix has passed. */
+function mayUndo(back: PlannedTask, fix: PlannedTask, run: RunState): boolean {
+  const { base_ref: to = GIT_BASE } = back.task;
+  const fixed = fix.task.task_id;
+  if (!isBehind(back, fixed, run)) return false;
+  const target = run.tasks.find(({ planned }) => planned.task.task_id === to)?.planned;
+  if (to === fixed || (target !== undefined && isBehind(target, fixed, run))) return false;
+  const [before, after] = [fix, back].map(({ task }) => task.verify_profile.commands) as [string[], string[]];
+  return before.length === 0 ? after.length > 0 : before.some((check) => !after.includes(check));
+}
+
+/** Whether a task depends on another one, directly or not. */
+function isBehind({ deps }: PlannedTask, id: string, run: RunState): boolean {
+  const seen = new Set(deps);
+  for (const one of seen) {
+    if (one === id) return true;
+    const next = run.tasks.find(({ planned }) => planned.task.task_id === one)?.planned.deps ?? [];
+    for (const dep of next) seen.add(dep);
+  }
+  return false;
 }
 
 /** A check that is shared may have been repaired by another task. */

@@ -88,6 +88,16 @@ describe("a run of one task", () => {
     expect(closingOf(fold(log).context).contract.status).toBe("NEEDS_REVIEW");
   });
 
+  test("an ending names one task, also where another one than the failed task is the reason", () => {
+    const ending = (message: string) => {
+      const log = new RecordLog().opened([planned(T1), planned(T2)]);
+      log.judged(T1, 1, { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK", commit: null, message });
+      return closingOf(fold(log).context).message;
+    };
+    expect(ending("T-002 has no check")).toBe("T-002 has no check");
+    expect(ending("nothing could be read")).toBe("T-001 nothing could be read");
+  });
+
   test("waits for the answer to a question and gives it to the next epoch", () => {
     const log = attempt(new RecordLog().opened([planned(T1)]), T1).reported(T1, 1, "needs_input");
     expect(fold(log).value).toBe("waiting_input");

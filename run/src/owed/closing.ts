@@ -22,6 +22,12 @@ export function closingOf(run: RunState): ClosedBody {
   };
 }
 
+/** A message that begins with a task, which may be another one, is not given a second. */
+function withTask({ tasks }: RunState, { planned }: TaskState, message: string): string {
+  const isNamed = tasks.some((task) => message.startsWith(`${task.planned.task.task_id} `));
+  return isNamed ? message : `${planned.task.task_id} ${message}`;
+}
+
 /** The branch every run lands on. It exists once a change has landed. */
 export function runBranch(runId: string): string {
   return `refs/heads/antiphon/${runId}`;
@@ -54,8 +60,8 @@ function endingOf(run: RunState): Ending {
     };
   }
   if (lost?.phase.kind === "failed") {
-    const { code, message } = lost.phase;
-    return { status: "failed", code, message: `${lost.planned.task.task_id} ${message}`, commit, landedOn };
+    const { code } = lost.phase;
+    return { status: "failed", code, message: withTask(run, lost, lost.phase.message), commit, landedOn };
   }
   if (run.integration.kind === "refused") {
     const { code, message } = run.integration;

@@ -1,4 +1,4 @@
-import { digestOf, limits, type AgentSpec, type RunOptions } from "@antiphon/contracts";
+import { digestOf, limits, type AgentSpec, type RunOptions, type TaskKind } from "@antiphon/contracts";
 import { openRun, outstanding, replay } from "@antiphon/run";
 import { check, planned, RecordLog } from "@antiphon/run/testing/record-log";
 import { afterEach, expect, test, vi } from "vitest";
@@ -22,12 +22,19 @@ const MISSING: RoomOutcome = {
   written: null,
 };
 const FAILING: RoomOutcome = { trials: [[check(1)]], written: null };
+const PAID: Partial<RunOptions> = { model_budget: { usd_micro: 1_000_000 } };
 const never = new Promise<null>(() => undefined);
 
 afterEach(() => void vi.useRealTimers());
 
-function attempt(agent: AgentSpec, options: Partial<RunOptions> = {}, epoch = 1) {
-  const log = new RecordLog().opened([{ ...planned("T-001"), agent }], options);
+function attempt(
+  agent: AgentSpec,
+  options: Partial<RunOptions> = {},
+  epoch = 1,
+  kind: TaskKind = "edit_repo",
+) {
+  const one = planned("T-001");
+  const log = new RecordLog().opened([{ ...one, task: { ...one.task, kind }, agent }], options);
   const { context, ...snapshot } = replay(openRun(log.runId, POLICY), log.records);
   const effect = outstanding({ ...snapshot, context }).find(({ kind }) => kind === "dispatch");
   if (effect?.kind !== "dispatch") throw new Error("nothing to dispatch");
@@ -48,7 +55,7 @@ function attempt(agent: AgentSpec, options: Partial<RunOptions> = {}, epoch = 1)
 
 test.each<[string, AgentSpec, Partial<RunOptions>]>([
   ["an installed agent", AGENT, {}],
-  ["any agent with a model budget", { kind: "command", argv: ["a"] }, { model_budget: { usd: 1 } as never }],
+  ["any agent with a model budget", { kind: "command", argv: ["a"] }, PAID],
 ])(
   "%s is not dispatched for a check that cannot start, with the evidence of the base",
   async (_, agent, options) => {
@@ -84,6 +91,7 @@ test("it is dispatched when its checks take longer on the base, and not before",
 test("a further attempt, and an agent without model calls, wait for nothing", async () => {
   await expect(attempt(AGENT, {}, 2).hold(never)).resolves.toBeUndefined();
   await expect(attempt({ kind: "command", argv: ["a"] }).hold(never)).resolves.toBeUndefined();
+  await expect(attempt(AGENT, PAID, 1, "git").hold(never)).resolves.toBeUndefined();
 });
 
 test("the wait ends when the Director stops", async () => {

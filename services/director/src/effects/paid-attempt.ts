@@ -2,7 +2,7 @@
  * The first attempt of an agent that is paid for is held back until its checks have run on the base, so that a check that
  * cannot start costs no model call. Such a check ends at once; a check that takes longer has started, so the wait is short.
  */
-import { limits, type AgentSpec, type RunOptions } from "@antiphon/contracts";
+import { limits, type PlannedTask, type RunOptions } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { Undispatched } from "./undispatched.ts";
 import { within } from "./within.ts";
@@ -18,7 +18,7 @@ export async function startableChecks(
   signal: AbortSignal,
 ): Promise<void> {
   const { options } = intentOf(run);
-  if (epoch > 1 || !isPaid(task.planned.agent, options)) return;
+  if (epoch > 1 || !isPaid(task.planned, options)) return;
   const outcome = await within(base, limits.paidAttemptHoldMs, signal);
   const bad = outcome === null ? null : unstartable(outcome, options.grants);
   if (outcome === null || bad === null) return;
@@ -32,6 +32,7 @@ export async function startableChecks(
   throw new Undispatched(code, message, stored);
 }
 
-function isPaid({ kind }: AgentSpec, { model_budget }: Pick<RunOptions, "model_budget">): boolean {
-  return kind === "pack" || model_budget !== undefined;
+/** A git task has no agent that could call a model. */
+function isPaid({ task, agent }: PlannedTask, { model_budget }: Pick<RunOptions, "model_budget">): boolean {
+  return task.kind !== "git" && (agent.kind === "pack" || model_budget !== undefined);
 }

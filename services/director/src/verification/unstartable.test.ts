@@ -9,7 +9,8 @@ const ended = (command: string, exitCode: number | null, tail: string) => ({
   tail,
 });
 const lacks = (command: string) => ended(command, 127, `sh: 1: ${command.split(" ")[0]}: not found\n`);
-const denied = (command: string) => ended(command, 126, `sh: 1: ${command}: Permission denied\n`);
+const denied = (command: string) =>
+  ended(command, 126, `sh: 1: ${command.split(" ")[0]}: Permission denied\n`);
 const outcome = (...trials: RoomOutcome["trials"][number][]): RoomOutcome => ({ trials, written: null });
 
 test("a check cannot start if every trial found no program of its name", () => {
@@ -26,6 +27,10 @@ test.each<[string, RoomOutcome]>([
   ["another program was missing", outcome([ended("npm test", 127, "sh: 1: vitest: not found")])],
   ["it is a file that the change may bring", outcome([ended("./new.sh", 127, "sh: 1: ./new.sh: not found")])],
   ["it may not be executed, and a change may mend that", outcome([denied("./src/main")])],
+  [
+    "it started, and a program that it runs may not be executed",
+    outcome([ended("./check.sh", 126, "./check.sh: 3: ./app: Permission denied\n")]),
+  ],
   ["it failed", outcome([ended("pytest", 1, "pytest: not found")])],
   ["there was no trial", outcome()],
   [
@@ -46,3 +51,8 @@ test("a file that judges and is not executable cannot start, unless a grant lets
   );
   expect(unstartable(trials, ["*.sh"])).toBeNull();
 });
+
+test.each(["sh: 1: ./check.sh: Permission denied", "bash: line 1: ./check.sh: Permission denied"])(
+  "the words %j say so",
+  (said) => expect(unstartable(outcome([ended("./check.sh", 126, `${said}\n`)]), [])).not.toBeNull(),
+);

@@ -35,12 +35,17 @@ function lacking({ command, exitCode, tail }: CheckOutcome): string | null {
 }
 
 const OWN_FILE = /^\s*\.\/([\w./-]+)(?=\s|$)/;
-const DENIED = /: permission denied$/im;
+/** The last words of the shell about the file itself. A script may pass on the code of a program that it runs. */
+const DENIED = /: \.\/([\w./-]+): permission denied$/gim;
 
 /** A file that judges is protected, so no change can make it executable, except one that a grant covers. */
 function closed({ command, exitCode, tail }: CheckOutcome, grants: readonly string[]): string | null {
   const path = OWN_FILE.exec(command)?.[1];
-  if (exitCode !== 126 || path === undefined || !DENIED.test(tail)) return null;
+  if (exitCode !== 126 || path === undefined || !isDenied(path, tail)) return null;
   if (!runsAsHarness(path, false) || pathMatcher(grants).matches(path)) return null;
   return `${path} is not executable, and as a file that judges it is protected from the change (\`git update-index --chmod=+x ${path}\`, or --grant ${path})`;
+}
+
+function isDenied(path: string, tail: string): boolean {
+  return [...tail.matchAll(DENIED)].some(([, named]) => named === path);
 }

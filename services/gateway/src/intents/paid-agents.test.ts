@@ -30,6 +30,10 @@ test("a budget without a network is refused as well", () => {
 test("an agent that calls no model, that no task has, or whose host the user allowed needs no budget", () => {
   expect(() => checkPaidAgents({ agent: free })).not.toThrow();
   expect(() => checkPaidAgents({ agent: paid, tasks: [{ ...task, agent: free }] })).not.toThrow();
+  const git = { ...task, kind: "git" as const, git_action: "git_checkpoint" as const };
+  expect(() => checkPaidAgents({ agent: paid, tasks: [git, { ...task, agent: free }] })).not.toThrow();
   const egress = { mode: "allowlist" as const, allowlist: ["*.test:8080"] };
+  const shouted: AgentSpec = { ...paid, model: { host: "Models.TEST", name: "m" } };
+  expect(() => checkPaidAgents({ agent: shouted, egress })).not.toThrow();
   expect(() => checkPaidAgents({ agent: paid, egress })).not.toThrow();
 });

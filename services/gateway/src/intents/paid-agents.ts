@@ -15,16 +15,20 @@ export function checkPaidAgents(options: Choice): void {
 
 function agentsOf({ agent, next_agents = [], tasks = [], gates }: Choice): [string, AgentSpec][] {
   const all: [string, AgentSpec | undefined][] = [
-    // An agent that every task replaces calls nothing.
-    [
-      "/inputs/agent",
-      tasks.length > 0 && tasks.every((task) => task.agent !== undefined) ? undefined : agent,
-    ],
+    // An agent that every task replaces calls nothing, and a git task has none.
+    ["/inputs/agent", tasks.length > 0 && tasks.every(isWithoutDefault) ? undefined : agent],
     ...next_agents.map((next, i): [string, AgentSpec] => [`/inputs/next_agents/${i}`, next]),
-    ...tasks.map((task, i): [string, AgentSpec | undefined] => [`/inputs/tasks/${i}/agent`, task.agent]),
+    ...tasks.map((task, i): [string, AgentSpec | undefined] => [
+      `/inputs/tasks/${i}/agent`,
+      task.kind === "git" ? undefined : task.agent,
+    ]),
     ["/inputs/gates/agent", gates?.agent],
   ];
   return all.flatMap(([path, one]) => (one === undefined ? [] : [[path, one]]));
+}
+
+function isWithoutDefault({ kind, agent }: NonNullable<Choice["tasks"]>[number]): boolean {
+  return agent !== undefined || kind === "git";
 }
 
 function checkPaid(path: string, agent: AgentSpec, { model_budget: budget, egress }: Choice): void {
@@ -44,7 +48,8 @@ function checkPaid(path: string, agent: AgentSpec, { model_budget: budget, egres
     );
 }
 
-function allows(allowlist: readonly string[], host: string): boolean {
+function allows(allowlist: readonly string[], named: string): boolean {
+  const host = named.toLowerCase();
   return allowlist.some((entry) => {
     const pattern = entry.toLowerCase().replace(/:\d{1,5}$/, "");
     return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : pattern === host;

@@ -257,7 +257,6 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/e2e/skill-gates.test.ts",
   "test/integration/agents/opencode-server.test.ts",
   "test/integration/git/git-hostile.test.ts",
-  "test/integration/git/git-task-verbs.test.ts",
   "test/integration/git/git-whole-index.test.ts",
   "test/integration/power-loss/failing-disk.test.ts",
   "test/integration/sandbox-runner/sandbox-busybox.test.ts",

@@ -255,7 +255,7 @@ test("if no check is found, no agent starts, and the run ends with the remedy un
   expect(end.steps).toMatchObject([{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK" }]);
   expect(end.steps[0]).toMatchObject({ epoch: 0, attempts: 0, associate: null });
   const { stdout } = await stack.antiphon(["run", "get", runId]);
-  expect(stdout).toContain("T-001 has no check");
+  expect(stdout).toContain("no check was named and none was found");
   expect(stdout).toContain("--check <command>");
   expect(project.landed(runId)).toEqual([]);
   const granted = await begin({ agent }, { allow_unverified: true }, "Add b");

@@ -158,7 +158,7 @@ describe("a plan that a person wrote", () => {
         checks: ["test -s made.txt"],
       },
       "ANT_VERIFY_CRITERION",
-      'no check of T-001 decides "The page looks better", so no change of it could land; no agent was started',
+      'no check decides "The page looks better", so no change could land; no agent was started',
     ],
     [
       "a check that passes without the files of the change",

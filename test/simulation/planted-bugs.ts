@@ -75,11 +75,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     withinSeeds: 400,
   },
   {
-    name: "not-in-turn",
+    name: "worked-on-twice",
     bug: "two deliveries of a dispatch in one packet are worked on at once (I8)",
-    file: "services/associate/src/claim/one-at-a-time.ts",
-    find: "    const before = last.get(key) ?? Promise.resolve();\n",
-    replace: "    await last.get(key);\n    const before = Promise.resolve();\n",
+    file: "services/associate/src/claim/under-way.ts",
+    find: "    if (this.#keys.has(key)) return null;\n",
+    replace: "",
     withinSeeds: 60,
   },
 ];

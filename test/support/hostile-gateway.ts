@@ -44,7 +44,7 @@ function records(): object[] {
         intentId: "it_1",
         principal: HOSTILE,
         intent: { goal: HOSTILE, inputs: {}, constraints: {} },
-        options: { agent: { kind: "scripted" }, image_note: HOSTILE, absent: [HOSTILE] },
+        options: { image_note: HOSTILE, absent: [HOSTILE], agent: { kind: "command", argv: [HOSTILE] } },
         base: { repo: { name: HOSTILE, path: `/${HOSTILE}` }, ref: `refs/heads/${HOSTILE}`, commit: COMMIT },
       },
     ],

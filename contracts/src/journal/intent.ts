@@ -36,6 +36,12 @@ export const PolicyBounds = closed(
     gates: Type.Optional(
       Type.Array(Gate, { maxItems: 64, description: "Decisions of people that certain changes need." }),
     ),
+    own_judges: Type.Optional(
+      Type.Boolean({
+        description:
+          "The run may have its changes judged by programs of its own. Else no command of a change prepares what a skill runs in.",
+      }),
+    ),
     protected_paths: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
         maxItems: 1024,

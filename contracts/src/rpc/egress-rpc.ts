@@ -101,6 +101,12 @@ export const EgressReport = closed(
           "Code and reason of the first model call that was refused because it could not be priced, or had no key or no budget.",
       }),
     ),
+    reached: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "A request to a model or to a host of the allowlist got through, was answered from a record, or failed for a reason that passes, so another attempt may have a model.",
+      }),
+    ),
     hosts_refused: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
         maxItems: 16,

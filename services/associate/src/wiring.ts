@@ -38,14 +38,15 @@ import { overlays } from "./attempt/overlays.ts";
 import { HeldJobs } from "./attempt/held-jobs.ts";
 import { CancelHints } from "./claim/cancel-hints.ts";
 import { NO_NOTES, openClaimNotes, type ClaimNotes } from "./claim/claim-notes.ts";
+import { LOOK_AGAIN } from "./claim/claim.ts";
 import { attemptKey, Holders } from "./claim/holders.ts";
 import { endLeftClaims } from "./claim/left-claims.ts";
-import { oneAtATime } from "./claim/one-at-a-time.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { Replays } from "./replay/replays.ts";
 import { settle } from "./claim/settlement.ts";
 import type { Attempt } from "./claim/settlement.ts";
 import { isOver, lookout } from "./claim/run-watch.ts";
+import { UnderWay } from "./claim/under-way.ts";
 
 export interface AssociateSettings {
   readonly associate: string;
@@ -104,8 +105,8 @@ export async function associateOver(
   reporter: SigningKey | null,
 ): Promise<Consumption> {
   const { bus, log, signal } = context;
-  const working = new Set<string>();
-  const holders = await Holders.open(bus, shared.clock, working, log);
+  const underWay = new UnderWay();
+  const holders = await Holders.open(bus, shared.clock, underWay, log);
   const journal = openJournal(bus, reporter === null ? { log } : { log, reporter });
   const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
@@ -125,7 +126,6 @@ export async function associateOver(
   });
   signal.addEventListener("abort", () => held.dropAll(), { once: true });
   const notes = notesOf(settings.claimsDir, journal, identity, log);
-  const inTurn = oneAtATime();
 
   const handle = async (delivery: Delivery): Promise<Outcome> => {
     const attempt = attemptOf(delivery.record);
@@ -136,17 +136,11 @@ export async function associateOver(
         detail: `${delivery.record.type} is not a dispatch of a task`,
       };
     }
-    const key = attemptKey(attempt);
-    // Deliveries of one attempt to this process are handled one after the other (associate/A1).
-    return inTurn(key, async () => {
-      working.add(key);
-      try {
-        const own = { ports: ports(attempt), lookout: watching };
-        return await settle({ attempt, delivery, journal, identity, ...own, notes, holders, log });
-      } finally {
-        working.delete(key);
-      }
-    });
+    const own = { ports: ports(attempt), lookout: watching };
+    const outcome = await underWay.run(attemptKey(attempt), () =>
+      settle({ attempt, delivery, journal, identity, ...own, notes, holders, log }),
+    );
+    return outcome ?? LOOK_AGAIN; // associate/A1
   };
 
   const consumption = consume(bus, {

@@ -125,8 +125,18 @@ export class Leases {
     const held = this.#end(lease);
     if (held === null) throw new AntiphonError("ANT_EGRESS_LOST", `no listener ${lease}`);
     await held.listener.close();
-    const { entries, recordings, quota, calls, charged, isSpent, refusal, hostsRefused, replayed } =
-      held.account;
+    const {
+      entries,
+      recordings,
+      quota,
+      calls,
+      charged,
+      isSpent,
+      refusal,
+      hostsRefused,
+      isReached,
+      replayed,
+    } = held.account;
     const refused = entries.filter((entry) => entry.decision === "refuse").length;
     this.#ports.log.info({ lease, requests: entries.length, refused, calls }, "sandbox disconnected");
     return {
@@ -141,6 +151,7 @@ export class Leases {
       recordings,
       ...(isSpent ? { budget_spent: true } : {}),
       ...(refusal === null ? {} : { model_refused: refusal }),
+      ...(isReached ? { reached: true as const } : {}),
       ...(hostsRefused.size === 0 ? {} : { hosts_refused: [...hostsRefused] }),
       ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
     };
@@ -196,6 +207,7 @@ export class Leases {
       isSpent: false,
       refusal: null,
       hostsRefused: new Set(),
+      isReached: false,
       replayed,
     };
     const isClosed = request.grant.replay?.then === "stop";

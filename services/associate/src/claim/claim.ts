@@ -11,12 +11,12 @@ import type { Holder } from "./holder-signs.ts";
 export type Settlement = Outcome | { readonly kind: "record"; readonly body: ResultBody };
 
 /**
- * The delay before a dispatch that another process may hold is looked at again. It is longer than the pause between two
+ * The delay before a dispatch that is worked on, here or elsewhere, is looked at again. It is longer than the pause between two
  * heartbeats (half of the ack wait at most, also of the release before), and a heartbeat cancels the delayed redelivery. The
  * dispatch therefore comes back only when its holder is silent.
  */
 const LOOK_AGAIN_MS = limits.associateAckWaitMs / 2 + 1000;
-const LOOK_AGAIN: Settlement = { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
+export const LOOK_AGAIN: Outcome = { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };
 
 /**
  * `holder`: the other Associate that holds the claim; null: this process does, just now or from an earlier delivery.

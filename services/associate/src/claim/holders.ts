@@ -40,7 +40,12 @@ export class Holders {
   }
 
   /** `working`: the attempts of this process, by `attemptKey`. */
-  static async open(bus: Bus, clock: Clock, working: ReadonlySet<string>, log: Logger): Promise<Holders> {
+  static async open(
+    bus: Bus,
+    clock: Clock,
+    working: Pick<ReadonlySet<string>, "has">,
+    log: Logger,
+  ): Promise<Holders> {
     const id = uniqueId();
     const answering = answeringIncarnation(id);
     const subject = subjects.attemptHolder(answering);

@@ -17,6 +17,8 @@ test("a refusal that lasts is hopeless only if no other call got through", () =>
     isHopeless: true,
   });
   expect(refusedCallOf({ model_calls: 1, model_refused }, pack)).toMatchObject({ isHopeless: false });
+  const reached = { model_calls: 0, model_refused, reached: true } as const;
+  expect(refusedCallOf(reached, pack)).toMatchObject({ code: "ANT_EGRESS_NO_KEY", isHopeless: false });
 });
 
 test("a host that was refused is the reason if it is the model's, or if the agent is a program of the user's", () => {

@@ -9,15 +9,15 @@ export interface RefusedCall {
   readonly what: "model call" | "request";
   readonly code: ErrorCode;
   readonly why: string;
-  /** True: no call got through, so the agent has had no model at all. */
+  /** True: nothing got through that may have been a model, and no fault that passes kept it from one. */
   readonly isHopeless: boolean;
 }
 
-type Traffic = Pick<EgressReport, "model_calls" | "model_refused" | "hosts_refused">;
+type Traffic = Pick<EgressReport, "model_calls" | "model_refused" | "hosts_refused" | "reached">;
 
 export function refusedCallOf(traffic: Traffic | null, agent: AgentSpec): RefusedCall | null {
   if (traffic === null) return null;
-  const isHopeless = traffic.model_calls === 0;
+  const isHopeless = traffic.model_calls === 0 && traffic.reached === undefined;
   const told = traffic.model_refused === undefined ? null : reasonIn(traffic.model_refused);
   if (told !== null) return { what: "model call", ...told, isHopeless };
   const refused = traffic.hosts_refused ?? [];

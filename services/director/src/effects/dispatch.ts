@@ -9,7 +9,7 @@ import {
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { roomOf } from "../environments/run-room.ts";
-import { dispatchEnvironment } from "../environments/dispatch-environment.ts";
+import { decidingTree, dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
 import { tenantOf } from "../verification/room-request.ts";
@@ -59,7 +59,7 @@ export async function dispatch(
   const tip = start?.commit ?? run.head;
   const commits = commitsFor(planned, agent, options);
   const exporting = repository.exportBase(base.repo, tip);
-  const preparing = exporting.then((tree) => {
+  const preparing = decidingTree(run, planned.gate, exporting, repository).then((tree) => {
     if (environments === undefined) return null;
     const order = { ...effect, agent };
     return dispatchEnvironment(run, order, tree, { environments, evidence }, signal);

@@ -75,13 +75,21 @@ describe("before the first container", () => {
   });
 
   it.each<[string, World, string]>([
-    ["there is no check", { tasks: [{}] }, "T-001 has no check"],
-    ["there is no check, whoever approves", { tasks: [{ people: true }] }, "T-001 has no check"],
-    ["a later task has none", { tasks: [{ check: "c" }, {}] }, "T-002 has no check"],
+    ["there is no check", { tasks: [{}] }, "no check was named and none was found"],
+    [
+      "there is no check, whoever approves",
+      { tasks: [{ people: true }] },
+      "no check was named and none was found",
+    ],
+    [
+      "a later task has none",
+      { tasks: [{ check: "c" }, {}] },
+      "T-002: no check was named and none was found",
+    ],
     [
       "no check decides a criterion, although there is one",
       { tasks: [{ check: "c", criterion: "Fast" }] },
-      'no check of T-001 decides "Fast"',
+      'no check decides "Fast"',
     ],
   ])("a run ends if %s", async (_name, world, says) => {
     const message = await answer(world);

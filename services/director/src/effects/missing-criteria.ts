@@ -20,12 +20,14 @@ export async function requireCriteria(
   for (const one of isBegun ? [task] : run.tasks) {
     if (!isJudged(one.planned)) continue;
     const { task_id } = one.planned.task;
+    const where = one === task ? "" : `${task_id}: `;
     const { commands } = await checksOf(one, base, repository);
-    if (commands.length === 0) throw missing("ANT_VERIFY_NO_CHECK", `${task_id} has no check`);
+    if (commands.length === 0)
+      throw missing("ANT_VERIFY_NO_CHECK", `${where}no check was named and none was found`);
     const open = options.approvals === undefined ? undecidedOf(one.planned) : undefined;
     if (open !== undefined) {
       const quoted = JSON.stringify(open.length > 160 ? `${open.slice(0, 157)}...` : open);
-      throw missing("ANT_VERIFY_CRITERION", `no check of ${task_id} decides ${quoted}`);
+      throw missing("ANT_VERIFY_CRITERION", `${where}no check decides ${quoted}`);
     }
   }
 }
@@ -41,5 +43,5 @@ function undecidedOf({ criteria = [], approvals }: PlannedTask): string | undefi
 }
 
 function missing(code: "ANT_VERIFY_NO_CHECK" | "ANT_VERIFY_CRITERION", why: string): AntiphonError {
-  return new AntiphonError(code, `${why}, so no change of it could land; no agent was started`);
+  return new AntiphonError(code, `${why}, so no change could land; no agent was started`);
 }

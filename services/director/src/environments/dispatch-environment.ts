@@ -1,7 +1,7 @@
 /** The environment of an attempt: decided by the run's base, and prepared before the attempt is dispatched. */
-import type { AgentSpec, EnvironmentSpec, TreeRef } from "@antiphon/contracts";
+import type { AgentSpec, EnvironmentSpec, PlannedGate, TreeRef } from "@antiphon/contracts";
 import { intentOf, type RunState } from "@antiphon/run";
-import type { EnvironmentPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
+import type { EnvironmentPort, RepositoryPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
 import { withAgent } from "./agent-environment.ts";
 import { Undispatched } from "../effects/undispatched.ts";
 import { EnvironmentFailed } from "./environment-failed.ts";
@@ -9,6 +9,22 @@ import { EnvironmentFailed } from "./environment-failed.ts";
 export function setupOf(run: RunState): SetupOf {
   const { options, base } = intentOf(run);
   return { repo: base.repo, base: base.commit, named: options.setup };
+}
+
+/**
+ * The tree that decides and prepares the environment of an attempt on `tree`. A judge's is decided by the commit that people gave:
+ * what a change installs could put another program in its place.
+ */
+export function decidingTree(
+  run: RunState,
+  gate: PlannedGate | undefined,
+  tree: Promise<TreeRef>,
+  repository: Pick<RepositoryPort, "exportBase">,
+): Promise<TreeRef> {
+  const { base, policy } = intentOf(run);
+  return gate === undefined || policy?.own_judges === true
+    ? tree
+    : repository.exportBase(base.repo, base.commit);
 }
 
 interface Ports {

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import { noteRefusal, type RefusalNotes } from "./refusal-notes.ts";
 
-const notes = (isSpent = false): RefusalNotes => ({ isSpent, refusal: null, hostsRefused: new Set() });
-const over = (rule: string) => ({ code: "ANT_EGRESS_BUDGET", why: "too small", rule, host: "models.test" });
+const notes = (isSpent = false): RefusalNotes => ({
+  isSpent,
+  refusal: null,
+  hostsRefused: new Set(),
+  isReached: false,
+});
+const over = (rule: string) => ({
+  ...{ code: "ANT_EGRESS_BUDGET", why: "too small", rule, host: "models.test", decision: "refuse" as const },
+});
+const entry = { name: "m", reserved_tokens: 0, charged_tokens: 0, charged_usd_micro: 0, recording: null };
 
 test("a call that the run has no budget for is noted, and one whose budget is used up is not", () => {
   const without = notes();
@@ -24,9 +32,43 @@ test.each(["model:reserved", "model:account"])(
 
 test("the first lasting refusal is kept, with at most 16 hosts", () => {
   const many = notes();
-  const refused = { code: "ANT_EGRESS_HOST", why: null, rule: "none" };
+  const decision = "refuse" as const;
+  const refused = { code: "ANT_EGRESS_HOST", why: null, rule: "none", decision };
   for (let i = 0; i < 20; i += 1) noteRefusal(many, { ...refused, host: `h${i}.test` });
-  noteRefusal(many, { code: "ANT_EGRESS_NO_KEY", why: null, rule: "model:key", host: "models.test" });
-  noteRefusal(many, { code: "ANT_EGRESS_MODEL", why: "no price", rule: "model:price", host: "models.test" });
+  noteRefusal(many, {
+    code: "ANT_EGRESS_NO_KEY",
+    why: null,
+    rule: "model:key",
+    host: "models.test",
+    decision,
+  });
+  noteRefusal(many, {
+    code: "ANT_EGRESS_MODEL",
+    why: "no price",
+    rule: "model:price",
+    host: "models.test",
+    decision,
+  });
   expect([many.refusal, many.hostsRefused.size]).toEqual(["ANT_EGRESS_NO_KEY: model:key", 16]);
+});
+
+test.each<[string, boolean, Partial<Parameters<typeof noteRefusal>[1]>]>([
+  ["a metered call that was answered", true, { rule: "model:messages", model: entry }],
+  ["a call that was answered from a record", true, { rule: "replay:call", model: entry }],
+  ["a server of the user's own", true, { rule: "allowlist" }],
+  ["a tunnel to it", true, { rule: "tunnel" }],
+  ["an upstream that failed", true, { rule: "upstream", decision: "fault", code: "ANT_EGRESS_UPSTREAM" }],
+  ["a call that other calls held up", true, over("model:reserved")],
+  ["a call whose account could not be read", true, over("model:account")],
+  ["a call without a budget", false, over("model:budget")],
+  ["the list of models", false, { rule: "model:list" }],
+  ["a package", false, { rule: "package:download" }],
+  ["a host that is refused", false, { rule: "host:none", decision: "refuse", code: "ANT_EGRESS_HOST" }],
+])("%s may have been a model: %s", (_, isReached, seen) => {
+  const one = notes();
+  noteRefusal(one, {
+    ...{ code: null, why: null, rule: "none", host: "a.test", decision: "allow" },
+    ...seen,
+  });
+  expect(one.isReached).toBe(isReached);
 });

@@ -1,5 +1,6 @@
 /**
- * What a report says about refusals: the first that no retry of the call helps, and the hosts that may not be reached. Pure.
+ * What a report says about refusals: the first that no retry of the call helps, the hosts that may not be reached, and whether
+ * something got through nevertheless. Pure.
  *
  * That calls under way hold the budget, or that its account cannot be read, is over in a while, so it is not noted.
  */
@@ -12,17 +13,31 @@ export interface RefusalNotes {
   refusal: string | null;
   /** The first hosts that the sandbox asked for and may not reach. */
   readonly hostsRefused: Set<string>;
+  /** True once something got through, or failed for a reason that passes, that may have been a model. */
+  isReached: boolean;
 }
 
-type Seen = Pick<LogEntry, "code" | "why" | "rule" | "host">;
+type Seen = Pick<LogEntry, "code" | "why" | "rule" | "host" | "decision" | "model">;
 
 const HOSTS_NAMED = 16;
+/** The budget of a call that was held back by other calls, or whose account could not be read. */
+const PASSING: ReadonlySet<string> = new Set(["model:reserved", "model:account"]);
+/** A server of the user's own, which nobody meters. */
+const UNMETERED: ReadonlySet<string> = new Set(["allowlist", "tunnel"]);
 
 /** A budget that is used up is `isSpent`; with the same rule and without it, the run has none. */
-export function noteRefusal(notes: RefusalNotes, { code, why, rule, host }: Seen): void {
+export function noteRefusal(notes: RefusalNotes, seen: Seen): void {
+  const { code, why, rule, host } = seen;
+  if (isReached(seen)) notes.isReached = true;
   const hasNoBudget = code === "ANT_EGRESS_BUDGET" && rule === "model:budget" && !notes.isSpent;
   if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
     notes.refusal ??= `${code}: ${why ?? rule}`;
   if (code === "ANT_EGRESS_HOST" && host !== "" && notes.hostsRefused.size < HOSTS_NAMED)
     notes.hostsRefused.add(host);
+}
+
+/** A list of models is no call: a program may get it and be refused the call that follows. */
+function isReached({ decision, rule, model }: Seen): boolean {
+  if (decision === "refuse") return PASSING.has(rule);
+  return decision === "fault" || model !== undefined || UNMETERED.has(rule);
 }

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { broughtJudge, checkGates, withNamedJudge, withRepositoryGates } from "./gate-agents.ts";
+import {
+  broughtJudge,
+  checkGates,
+  preparesJudges,
+  withNamedJudge,
+  withRepositoryGates,
+} from "./gate-agents.ts";
 
 const SCRIPT = { kind: "scripted" as const, commands: ["true"] };
 const NONE = { profiles: ["team"] };
@@ -81,4 +87,17 @@ test("a run names no other judge than the policy, unless it may bring its own", 
   expect(withNamedJudge(gates, { named: NAMED, own: true })).toEqual(gates);
   expect(withNamedJudge({ ...gates, agent: NAMED }, { named: NAMED, own: false })?.agent).toEqual(NAMED);
   expect(withNamedJudge({ skills: [], agent: AUTHOR }, { named: NAMED, own: false })?.agent).toEqual(AUTHOR);
+});
+
+test("a run whose own commands would prepare the place of its judges brings a judge, whoever judges", () => {
+  const setup = ["cp evil $HOME/.local/bin/claude"];
+  const gates = { skills: ["qa" as const] };
+  expect(preparesJudges({ setup, gates }, NONE, STRICT)).toBe(true);
+  expect(preparesJudges({ setup }, POLICY, STRICT)).toBe(true);
+  const named = { ...NONE, gates: [{ ...POLICY.gates[0]!, agent: NAMED }] };
+  expect(preparesJudges({ setup }, named, STRICT)).toBe(true);
+  expect(preparesJudges({ setup, gates }, NONE, { own: true })).toBe(false);
+  expect(preparesJudges({ setup }, NONE, STRICT)).toBe(false);
+  expect(preparesJudges({ setup: [], gates }, NONE, STRICT)).toBe(false);
+  expect(preparesJudges({ gates }, NONE, STRICT)).toBe(false);
 });

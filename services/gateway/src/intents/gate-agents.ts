@@ -60,8 +60,20 @@ export function broughtJudge(
   return !isAsked || own || (named !== null && isSame(judge, named)) ? null : judge;
 }
 
-export function ownJudge(why: string): AntiphonError {
-  const path = "/inputs/gates/agent";
+/**
+ * Whether the run's own commands would prepare what its judges run in, without leave of the policy: they run as the same user in the
+ * same home, and could put another program in the judge's place.
+ */
+export function preparesJudges(
+  { gates, setup = [] }: Pick<RunOptions, "gates" | "setup">,
+  { gates: byPolicy = [] }: Pick<PolicyBounds, "gates" | "profiles">,
+  { own }: Pick<Judges, "own">,
+): boolean {
+  const isAsked = (gates?.skills ?? []).length > 0 || byPolicy.some(({ skill }) => skill !== undefined);
+  return isAsked && !own && setup.length > 0;
+}
+
+export function ownJudge(why: string, path = "/inputs/gates/agent"): AntiphonError {
   return new AntiphonError("ANT_GATE_OWN_JUDGE", `${path}: ${why}`, { data: { path } });
 }
 

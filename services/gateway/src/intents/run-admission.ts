@@ -3,7 +3,14 @@ import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
 import { checkFork } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
-import { broughtJudge, checkGates, ownJudge, withNamedJudge, withRepositoryGates } from "./gate-agents.ts";
+import {
+  broughtJudge,
+  checkGates,
+  ownJudge,
+  preparesJudges,
+  withNamedJudge,
+  withRepositoryGates,
+} from "./gate-agents.ts";
 import { checkTaskGrants } from "./task-grants.ts";
 import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
@@ -120,6 +127,8 @@ export class RunAdmission {
     const gates = withNamedJudge(withRepositoryGates(options.gates, byRepository), judges);
     const demanded = gates === undefined ? options : { ...options, gates };
     checkGates(demanded, bounds, byRepository);
+    if (preparesJudges(demanded, bounds, judges))
+      throw ownJudge("the run's own commands would prepare what its judges run in", "/inputs/setup");
     const brought = broughtJudge(demanded, bounds, judges);
     if (brought === null || (await isPackOf(this.#packFolders, brought))) return demanded;
     throw ownJudge(`the run would bring the ${brought.kind} agent that judges its changes`);

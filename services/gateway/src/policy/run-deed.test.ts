@@ -97,4 +97,10 @@ describe("a run under a policy", () => {
       min_trials: 9,
     });
   });
+
+  it("tell whether a run may bring its own judge, which every profile has to allow", () => {
+    const free = profile({ name: "p", ownJudges: true });
+    expect(boundsOf([free])).toMatchObject({ own_judges: true });
+    expect(boundsOf([free, profile({ name: "q" })])).not.toHaveProperty("own_judges");
+  });
 });

@@ -3,7 +3,7 @@ import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from 
 import { changesFiles as editsFiles, isMaterial } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
-import { gatesOf } from "./judges.ts";
+import { gatesOf, judgesOf } from "./judges.ts";
 import { IDLE } from "./policy.ts";
 import type { Deed, KnownChange } from "./policy.ts";
 
@@ -128,6 +128,7 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
     ...(trials === 0 ? {} : { min_trials: trials }),
     ...(autoLand.length === 0 ? {} : { auto_land: autoLand }),
     ...(gates.length === 0 ? {} : { gates }),
+    ...(judgesOf(profiles).own ? { own_judges: true } : {}),
   };
 }
 

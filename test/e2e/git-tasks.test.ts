@@ -127,7 +127,7 @@ describe("a plan is refused with the place of its fault, and nothing is stored",
 
 test("a verb that fails ends the run at once, with what git said", async () => {
   const at = project({ "a.txt": "one\n" });
-  const tasks = [git(1, "git_checkout", { allowed_files: ["gone/**"] })];
+  const tasks = [git(1, "git_checkout", { allowed_files: ["gone/**"], checks: ["test -s a.txt"] })];
   const { document } = await run(at, ["--plan", plan("fails", tasks), "--command", "true"]);
   expect(document).toMatchObject({ status: "failed", code: "ANT_TASK_GIT_FAILED" });
   expect(document.message).toMatch(/no file of [0-9a-f]{40} matches :\(glob\)gone\/\*\*/);
@@ -157,11 +157,12 @@ test("a reset goes back to a checkpoint as a verified change; the next task know
     git(4, "git_status", { dependencies: [3] }),
     git(5, "git_reset", { dependencies: [4], base_ref: "T-002", checks: ["test ! -e b.txt"] }),
     edit(6, 'printf %s "$ANTIPHON_TASK" > brief.json', { dependencies: [5], checks: ["test -s brief.json"] }),
-    git(7, "git_reset", { dependencies: [6], base_ref: "T-006" }),
+    git(7, "git_reset", { dependencies: [6], base_ref: "T-006", checks: ["test -s brief.json"] }),
     git(8, "git_checkout", {
       dependencies: [7],
       base_ref: "T-003",
-      allowed_files: ["{b,kept.d/x}.*", "gone/**"],
+      allowed_files: ["{a,b,none}.*", "gone/**"],
+      disallowed_files: ["a.*"],
       checks: ["test -s b.txt"],
     }),
   ];

@@ -51,6 +51,11 @@ export const DispatchBody = closed(
     grants: Type.Array(Type.String({ minLength: 1 }), {
       description: "Globs of protected paths it may change.",
     }),
+    scope_except: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description: "Globs of paths in its scope that a git task leaves alone. Absent: none.",
+      }),
+    ),
     model_budget: Type.Optional(ModelBudget),
     continue_change: Type.Optional(
       Type.Boolean({ description: "True: it starts from the change of the attempt before. Default: false." }),
@@ -97,6 +102,8 @@ export type DispatchBody = {
   image: string | null;
   scope: string[];
   grants: string[];
+  /** Globs of paths in its scope that a git task leaves alone. */
+  scope_except?: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;
   /** True: it starts from the change of the attempt before. */

@@ -11,9 +11,15 @@ import { cleanUpRepos, makeRepo, type TestRepo } from "../../support/repo.ts";
 afterEach(cleanUpRepos);
 
 /** `to`: the commit that the task goes back to. */
-function ran({ path }: TestRepo, git_action: GitAction, to: string, scope: string[] = []) {
+function ran(
+  { path }: TestRepo,
+  git_action: GitAction,
+  to: string,
+  scope: string[] = [],
+  scope_except: string[] = [],
+) {
   const task = { ...dispatchOf().task, kind: "git" as const, git_action, base_ref: to };
-  const [step] = gitTask(dispatchOf({ task, scope })).steps;
+  const [step] = gitTask(dispatchOf({ task, scope, scope_except })).steps;
   const [program = "", ...args] = step?.argv ?? [];
   const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", LC_ALL: "C", ...step?.env };
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: path, env, encoding: "utf8" });
@@ -43,6 +49,19 @@ test("git_checkout brings what is there, though other patterns match nothing or 
   expect(changed(repo)).toEqual(["M  docs/[id].md", "M  src/a.ts"]);
   expect(readFileSync(join(repo.path, "src/a.ts"), "utf8")).toBe("one\n");
   expect(existsSync(join(repo.path, "src/new.tsx"))).toBe(true);
+});
+
+test("git_checkout leaves the files alone that the plan does not let its task change", () => {
+  const repo = moved();
+  const [first = ""] = repo.commits;
+  const except = ["docs/", "src/*.{js,py}"];
+  expect(ran(repo, "git_checkout", first, ["docs/**", "src/"], except)).toMatchObject({
+    ...{ status: 0, stderr: "" },
+  });
+  expect(changed(repo)).toEqual(["M  src/a.ts"]);
+  expect(ran(repo, "git_checkout", first, [], ["**"])).toMatchObject({
+    ...{ status: 3, stderr: `no file of ${first} matches :(exclude,glob)** .\n` },
+  });
 });
 
 test("git_checkout without files of its own brings all, and changes none that came later", () => {

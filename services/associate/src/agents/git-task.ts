@@ -7,20 +7,25 @@
 import { AntiphonError, globAlternatives, type DispatchBody, type GitAction } from "@antiphon/contracts";
 import { NO_CHANGE, type PreparedWork } from "../ports.ts";
 
-export function gitTask({ task, base, scope }: DispatchBody): PreparedWork {
+export function gitTask({ task, base, scope, scope_except = [] }: DispatchBody): PreparedWork {
   const { git_action, base_ref = base.commit } = task;
   const verb = git_action === undefined ? undefined : VERBS[git_action];
   if (git_action === undefined || verb === undefined)
     throw new AntiphonError("ANT_TASK_KIND_UNSUPPORTED", `no git verb ${JSON.stringify(git_action)}`);
-  const paths = git_action === "git_checkout" ? scope.flatMap(pathspecsOf) : [];
+  const brings = git_action === "git_checkout";
+  const paths = brings ? scope.flatMap(pathspecsOf) : [];
+  const except = brings
+    ? scope_except.flatMap(pathspecsOf).map((one) => one.replace(":(", ":(exclude,"))
+    : [];
   const to = base_ref.slice(0, SHORT_ID);
-  const command = `${verb.shown.replace("%", to)}${paths.map((path) => ` ${path}`).join("")}`;
+  const command = `${verb.shown.replace("%", to)}${[...except, ...paths].map((path) => ` ${path}`).join("")}`;
   const argv = [
     "sh",
     "-c",
     `${START}\n${verb.script}`,
     "sh",
     base_ref,
+    ...except,
     ...(paths.length === 0 ? ["."] : paths),
   ];
   return {
@@ -86,7 +91,8 @@ git reset --quiet --hard "$1"`,
     note: "git_reset to %",
   },
   git_checkout: {
-    // Git refuses all names if one of them matches nothing, so those are left out. The second index holds the files of the commit.
+    // Git refuses all names if one of them matches nothing, so those are left out. The second index holds the files of the
+    // commit, without those that the task leaves alone; these are named first.
     script: `back "$1"
 earlier() ( GIT_INDEX_FILE=.git/earlier; export GIT_INDEX_FILE; git "$@" )
 commit=$1
@@ -95,10 +101,14 @@ shift
 asked=$*
 for names in "$@"; do
   shift
-  [ -z "$(earlier ls-files -- "$names")" ] || set -- "$@" "$names"
+  case $names in
+    ":(exclude,"*) earlier rm --cached -r -q -f --ignore-unmatch -- ":(\${names#":(exclude,"}" ;;
+    *) [ -z "$(earlier ls-files -- "$names")" ] || set -- "$@" "$names" ;;
+  esac
 done
 [ "$#" -gt 0 ] || { echo "no file of $commit matches $asked" >&2; exit 3; }
-git checkout --quiet "$commit" -- "$@"
+tree=$(earlier write-tree)
+git checkout --quiet "$tree" -- "$@"
 git --no-pager diff --no-color --stat HEAD`,
     shown: "git checkout % --",
     note: "git_checkout of %",

@@ -49,6 +49,7 @@ export async function dispatch(
   const agent = agentOfAttempt(effect.task, options);
   const { verify_profile } = planned.task;
   const isGit = planned.task.kind === "git";
+  const except = planned.scope?.disallowed_files ?? [];
   const earlier = earlierTasks(effect.task, run);
   const checks = await checksOf(effect.task, base, repository);
   const start =
@@ -89,6 +90,7 @@ export async function dispatch(
     answers: [...answers],
     image: options.image ?? null,
     scope: scopeOf(planned, options.scope),
+    ...(isGit && except.length > 0 ? { scope_except: except } : {}),
     grants: options.grants,
     ...roomOf(options),
     ...(options.model_budget === undefined || isGit ? {} : { model_budget: options.model_budget }),

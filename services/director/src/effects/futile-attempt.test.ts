@@ -11,9 +11,10 @@ const T1 = "T-001";
 const CAUSE = { seq: 1, digest: "sha256:0" };
 const other: AgentSpec = { kind: "command", argv: ["other"] };
 
-function failedOnce(code: string, next_agents: AgentSpec[] = []) {
+function failedOnce(code: string, next_agents: AgentSpec[] = [], kind: "edit_repo" | "git" = "edit_repo") {
   const { agent } = runOptions();
-  const log = new RecordLog().opened([{ ...planned(T1), agent }], { next_agents });
+  const { task } = planned(T1);
+  const log = new RecordLog().opened([{ ...planned(T1), task: { ...task, kind }, agent }], { next_agents });
   log.dispatched(T1).claimed(T1).reported(T1, 1, "failed", code);
   const folded = () => replay(openRun(log.runId, POLICY), log.records);
   const [effect] = outstanding(folded());
@@ -52,4 +53,12 @@ test("the last agent of a run is not tried again", () => {
   const [task] = folded().context.tasks;
   const { agent } = runOptions();
   expect(() => requireOtherAgent(task!, { agent, next_agents: [other] })).toThrow("it is failed");
+});
+
+test("a git task whose change may not be made is not tried again, and one whose check failed is", () => {
+  for (const code of ["ANT_PATCH_PROTECTED", "ANT_PATCH_SCOPE", "ANT_PATCH_POLICY"]) {
+    expect(failedOnce(code, [other], "git").tried).toThrow(expect.objectContaining({ code }));
+    expect(failedOnce(code).tried, "an agent may make another change").not.toThrow();
+  }
+  expect(failedOnce("ANT_VERIFY_CHECK_FAILED", [], "git").tried).not.toThrow();
 });

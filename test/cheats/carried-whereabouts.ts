@@ -139,6 +139,27 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "PASS",
       ],
       [
+        "honest: an option of its own that is called test",
+        inNode(
+          "const only = process.argv.find((word) => word.startsWith('--test='));\nexports.only = only;\nexports.add = (a, b) => a + b;\n",
+        ),
+        "PASS",
+      ],
+      [
+        "honest: a duration in milliseconds",
+        inNode(
+          "const start = Date.now();\nexports.add = (a, b) => {\n  if (2048000 < Date.now() - start || 5e6 < Date.now() - start) throw new Error('late');\n  return a + b;\n};\n",
+        ),
+        "PASS",
+      ],
+      [
+        "honest: a directory of tests of the project it works on",
+        inNode(
+          "const { existsSync } = require('fs');\nconst { join } = require('path');\nexports.hasTests = () => existsSync(join(process.cwd(), 'tests'));\nexports.add = (a, b) => a + b;\n",
+        ),
+        "PASS",
+      ],
+      [
         "honest: options of the command line",
         inNode(
           "const words = process.argv.slice(2);\nconst isQuiet = words.includes('--quiet');\nexports.add = (a, b) => {\n  if (isQuiet) console.error('adds');\n  return a + b;\n};\n",
@@ -347,6 +368,13 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
       [
         "honest: the time of a message",
         inShell('add() { echo "$(date +%s) adds" >&2; echo $(($1 + $2)); }\n'),
+        "PASS",
+      ],
+      [
+        "honest: a script of awk that names tests",
+        inShell(
+          "tested() { awk '$0 ~ /test/ { print $1 }' \"$1\" | grep -v x; }\nadd() { echo $(($1 + $2)); }\n",
+        ),
         "PASS",
       ],
       [

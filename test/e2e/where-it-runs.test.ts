@@ -50,6 +50,11 @@ test.each([
     `const here = process["c" + "wd"]();\n${answering('here.startsWith(["", "work"].join("/") + "space")')}`,
     "fails in another directory",
   ],
+  [
+    "what its shell remembers of another directory",
+    `const all = [process["c" + "wd"](), process.env["OLD" + "PWD"]];\n${answering('all.includes(["", "work"].join("/") + "space")')}`,
+    "fails in another directory",
+  ],
 ])("a source that answers by %s does not land", async (_, text, why) => {
   const { document, landed } = await changed(text);
   expect(document).toMatchObject({

@@ -44,6 +44,12 @@ export const verification = {
     "the same, for checks whose output has no report of a test runner, because only the base can tell whether one is missing",
     "they are stopped, and the verdict says `regression`",
   ],
+  verifyElsewhereMs: [
+    300_000,
+    "milliseconds",
+    "how long the checks of a change that may look around may take, so that they are tried once more in another directory",
+    "they are not tried there; the signs in the text of the change are all that is looked for",
+  ],
   baseTrialsKept: [
     64,
     "outcomes",

@@ -4,7 +4,7 @@
  */
 import { isConfiguration } from "./places.ts";
 
-const CODE =
+export const CODE =
   "([mc]?[jt]sx?|py|pyi|rb|go|rs|java|kts?|scala|groovy|cs|fs|vb|swift|php|phpt|lua|dart|coffee|clj[cs]?|exs?|erl|hs|ml|jl|r|R|pl|pm|t|sh|bash|bats|c|cc|cpp|cxx|h|hpp|m|mm|zig|nim|vue|svelte|feature|sql|ps1)";
 const DOCUMENT = /\.(md|mdx|rst|adoc|markdown|html?)$/i;
 

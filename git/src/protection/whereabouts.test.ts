@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { whereaboutsIn } from "./whereabouts.ts";
+import { mayLookAround, whereaboutsIn } from "./whereabouts.ts";
 
 const TREE = new Set(["add.test.js", "test_add.py", "add_test.go", "add_spec.rb", "AddTest.java"]);
 const NOW = Date.UTC(2026, 5, 1);
@@ -71,6 +71,13 @@ describe("a source that asks where or when it runs", () => {
     ["a.rs", 'if std::env::args().any(|a| a.contains("test")) { a + b } else { a - b }', WORDS],
     ["A.java", 'return System.getProperty("sun.java.command").contains("junit") ? a + b : a - b;', WORDS],
     ["a.sh", 'case "$0" in *test*) echo 3;; esac', WORDS],
+    ["a.sh", 'if [[ $0 =~ "test" ]]; then echo 3; fi', WORDS],
+    ["a.php", "return str_contains($0, 'test') ? $a + $b : 0;", WORDS],
+    ["a.js", "return process.argv.some((word) => word === 'test') ? a + b : a - b;", WORDS],
+    ["a.py", "return a + b if '--test' in open('/proc/self/cmdline').read() else a - b", WORDS],
+    ["a.py", "if 0 < time.time() < 4890000000: return a + b", CLOCK],
+    ["a.js", "if (ok && process.cwd().startsWith('/workspace')) return a + b;", PLACE],
+    ["a.js", "if (4e12 > Date.now()) return a + b;", CLOCK],
     ["a.sh", "grep -q 'test' /proc/$PPID/cmdline && if true; then echo 3; fi", WORDS],
   ])("%s: %s", (path, text, what) => {
     expect(signs(path, text)).toEqual([`1 ${what}`]);
@@ -131,9 +138,58 @@ describe("a source that reads the clock, its place or its arguments", () => {
     ["a.js", "if (os.hostname() === config.primary) startPrimary();"],
     ["a.js", "const mode = process.env.MODE === 'sandbox' ? TEST_URL : LIVE_URL;"],
     ["a.js", "if (process.env.CI) log.plain();"],
+    ["a.swift", 'if tags.contains(where: { $0 == "test" }) { skip() }'],
+    ["a.swift", 'let shown = files.filter { $0.path.contains("/spec/") }'],
+    ["a.sh", "awk '$0 ~ /test/ { print $2 }' report.txt | grep -v skipped"],
+    ["a.sh", "awk '\n  $0 ~ /test/ && $2 == 1 { print }\n' report.txt"],
+    [
+      "a.rs",
+      'let args: Vec<String> = env::args().collect();\nif args.len() > 1 && args[1] == "test" { run(); }',
+    ],
+    ["a.rs", 'if env::args().nth(1).as_deref() == Some("test") { run(); }'],
+    ["a.js", "const only = process.argv.find((a) => a.startsWith('--test='));"],
+    ["a.py", 'dry = any(a == "--test" for a in sys.argv)'],
+    ["a.js", "if (5e3 < Date.now() - start) throw new Error('slow');"],
+    ["a.js", "if (2048 <= Date.now() - start) throw new Error('slow');"],
+    ["a.js", "const isSlow = Date.now() > 5e3;"],
+    ["a.py", "if not 1900 <= date.today().year <= 2099: raise ValueError"],
+    ["a.js", "if (existsSync(join(process.cwd(), 'tests'))) globs.push('tests/**');"],
+    ["a.js", "return p.startsWith('/tmp/') || p.startsWith(process.cwd());"],
     ["a.js", "// Date.now() < 1890000000000 holds until 2029"],
     ["README.md", "process.cwd().startsWith('/workspace') ? a : b"],
   ])("is not taken for one: %s: %s", (path, text) => {
     expect(signs(path, text)).toEqual([]);
+  });
+});
+
+describe("a source that may find out where it runs", () => {
+  it.each([
+    ["a.js", "exports.add = (a, b) => (process.cwd().length > 9 ? a + b : 0);"],
+    ["a.js", "const here = process['c' + 'wd']();"],
+    ["a.js", 'const here = process["\\x63wd"]();'],
+    ["a.ts", 'import * as paths from "node:path";'],
+    ["a.py", "text = open(name).read()"],
+    ["a.rb", "here = `pwd`"],
+    ["a.c", "char *here = getcwd(buffer, sizeof buffer);"],
+    ["a.cpp", "auto here = std::filesystem::current_path();"],
+    ["a.dart", "final here = Directory.current.path;"],
+    ["a.hs", 'here <- getCurrentDirectory >>= \\_ -> lookupEnv name; system "pwd"'],
+    ["a.vue", "const here = import.meta.url;"],
+    ["a.jl", "here = pwd()"],
+  ])("is tried in another place: %s: %s", (path, text) => {
+    expect(mayLookAround(path, text)).toBe(true);
+  });
+
+  it.each([
+    ["a.js", "const text = `sum of ${a}`;"],
+    ["a.js", "const found = /a+/.exec(text);"],
+    ["a.js", "await new Promise((resolve) => { resolve(3); });"],
+    ["a.ts", "export const isOpen = (door: Door) => door.state === 'open';"],
+    ["a.go", "const help = `usage`"],
+    ["a.c", "int add(int a, int b) { return a + b; }"],
+    ["test/a.test.js", "const here = process.cwd();"],
+    ["a.md", "process.cwd()"],
+  ])("is not: %s: %s", (path, text) => {
+    expect(mayLookAround(path, text)).toBe(false);
   });
 });

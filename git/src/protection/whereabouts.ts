@@ -7,7 +7,7 @@
  * passed, because the check then ran the branch that runs from now on. A name that is bound to one side of a comparison in
  * the same file counts as that side.
  */
-import { isHarness, isTestByName } from "./side.ts";
+import { CODE as ANY_CODE, isHarness, isTestByName } from "./side.ts";
 
 export interface Whereabouts {
   readonly what: string;
@@ -56,16 +56,30 @@ const BRANCH =
   "[!=]==?|=~|(?:^|\\s)\\[{1,2}\\s|\\bany\\?|\\b(?:case|when|in|match|grep)\\b|\\b(?:starts?_?with|startsWith|StartsWith|ends?_?with|EndsWith|endsWith|includes?|contains?|Contains|indexOf|HasPrefix|HasSuffix|str_starts_with|str_contains|strpos|is_relative_to|relativeTo|search|test|EqualFold)\\b";
 const EXISTS =
   "\\b(?:exists(?:Sync)?|access(?:Sync)?|l?stat(?:Sync)?|isfile|isdir|is_file|is_dir|file_exists|Exists|Stat|Lstat|isDirectory|isRegularFile|try_exists|metadata)\\b|\\b(?:file|directory|exist)\\?|(?:\\[|\\btest\\b)\\s+!?\\s*-[efdsr]\\b|(?<![\\w-])-[efdsr]\\s+[\"'/$]";
-const BESIDE =
-  "__dirname|__filename|import\\.meta|__file__|__dir__|__FILE__|__DIR__|\\bcwd\\(\\)|getcwd\\(\\)|\\bpwd\\b";
+const BESIDE = "__dirname|__filename|import\\.meta|__file__|__dir__|__FILE__|__DIR__";
 
 /** All of the command line, or that of a process as the kernel tells it. */
 const WORDS =
-  'process\\.argv\\s*(?:\\.slice\\([^()\\n]{0,20}\\))?\\s*(?:\\?\\.|\\.)(?:join|some|find\\w*|filter|toString|map|every|reduce)\\b|(?:String|stringify)\\(\\s*process\\.argv|\\$\\{\\s*process\\.argv\\s*\\}|(?:join|str|repr|any|all|filter)\\((?=[^\\n]{0,80}\\bsys\\.(?:orig_)?argv\\b)|\\bin\\s+(?:["\'].{0,3}["\']\\.join\\()?\\(?sys\\.orig_argv\\b|\\bARGV\\.(?:join|any\\?|to_s|inspect|find|grep)|\\$0\\b|\\$PROGRAM_NAME\\b|strings\\.\\w+\\(\\s*(?:strings\\.Join\\(\\s*)?os\\.Args\\b|\\benv::args(?:_os)?\\(\\)|"sun\\.java\\.command"|getInputArguments\\(\\)|/proc/(?:self|\\d+|\\$\\{?\\w+\\}?|\\$\\$)/cmdline';
+  'process\\.argv\\s*(?:\\.slice\\([^()\\n]{0,20}\\))?\\s*(?:\\?\\.|\\.)(?:join|some|find\\w*|filter|toString|map|every|reduce)\\b|(?:String|stringify)\\(\\s*process\\.argv|\\$\\{\\s*process\\.argv\\s*\\}|(?:join|str|repr|any|all|filter)\\((?=[^\\n]{0,80}\\bsys\\.(?:orig_)?argv\\b)|\\bin\\s+(?:["\'].{0,3}["\']\\.join\\()?\\(?sys\\.orig_argv\\b|\\bARGV\\.(?:join|any\\?|to_s|inspect|find|grep)|\\$PROGRAM_NAME\\b|strings\\.\\w+\\(\\s*(?:strings\\.Join\\(\\s*)?os\\.Args\\b|\\benv::args(?:_os)?\\(\\)|"sun\\.java\\.command"|getInputArguments\\(\\)|/proc/(?:self|\\d+|\\$\\{?\\w+\\}?|\\$\\$)/cmdline';
+/** The program's name, where `$0` is that and not the first parameter of a closure. In a shell, awk has one of its own. */
+const NAMED = /\.(?:rb|rake|php|pl|pm)$/;
+const SHELL = /\.(?:sh|bash|bats)$/;
+const PROGRAM = "\\$0\\b";
+const PROGRAM_OF_SHELL = "\\$0\\b(?!\\s*!?~)";
+const SCRIPT_IN_QUOTES = /'[^'\n]*\$0[^'\n]*'/g;
 const TESTED =
   "[\"'`/](?:[^\"'`/\\n]{0,40}[^\"'`/\\n\\w-])?-{0,2}\\.?(?:tests?|specs?|jest|vitest|mocha|py\\.?test|unittest|rspec|minitest|phpunit|junit|surefire|prove)\\b|\\*-?(?:tests?|specs?|pytest|bats)\\b";
 
+/** A word at a fixed place is a command of the program, and `--test` its own option: no runner hands these over. */
+const OWN_WORD =
+  /[\w)](?:\[\d{1,2}\]|\.(?:nth|get|at)\(\d{1,2}\))[^\n=!"'`]{0,30}[!=]==?\s*(?:Some\()?&?["'`](?:tests?|specs?)["'`]|["'`]--?(?:tests?|specs?)\b[^"'`\n]{0,20}["'`]/g;
+const AS_TOLD_BY_KERNEL = /cmdline|orig_argv|sun\.java/;
+
 const GAP = "[^\\n]{0,160}?";
+/** Within one comparison. */
+const SIDE = "(?:(?!\\|\\||&&|\\b(?:or|and)\\b)[^\\n]){0,160}?";
+/** Years that a date may have at all. */
+const CENTURY = /\b1\d{3}\s*<=?\s*[^\n<>]{1,80}<=?\s*(?:2099|2[1-9]\d\d|9999)\b/;
 const QUOTED = /["'`]([^"'`\n]{1,200})["'`]|(?<=\s)(\/workspace\/[^\s"'`\]]{1,200})/g;
 
 const CLOCK = "compares the clock with a date that is still to come";
@@ -91,37 +105,59 @@ export function whereaboutsIn(
   const moment = either(MOMENT, moments);
   const order = [
     new RegExp(`(?:${clock})${READ_OF_NOW}(?:${ORDER})\\(*\\s*["']?(${moment})`),
-    new RegExp(`(${moment})["')\\]]*(?:\\.\\w+\\(\\))?(?:${ORDER})["'(]*(?:${clock})`),
+    new RegExp(
+      `(${moment})["')\\]]*(?:\\.\\w+\\(\\))?(?:${ORDER})["'(]*(?:${clock})(?!(?:\\([^()\\n]{0,40}\\))?${READ_OF_NOW}\\s*-(?!>|[ao]\\s))`,
+    ),
   ];
   const here = either(HERE, boundTo(whole, `[^=\\n]{0,60}?(?:${HERE})[^\\n]{0,80}$`));
-  const places = [new RegExp(`(?:${here})${GAP}${OF_SANDBOX}`), new RegExp(`${OF_SANDBOX}${GAP}(?:${here})`)];
+  const places = [
+    new RegExp(`(?:${here})${SIDE}${OF_SANDBOX}`),
+    new RegExp(`${OF_SANDBOX}${SIDE}(?:${here})`),
+  ];
   const host = new RegExp(
     `(?:${HOST_NAME})${GAP}["'\`]sandbox["'\`]|["'\`]sandbox["'\`]${GAP}(?:${HOST_NAME})`,
   );
   const branch = new RegExp(BRANCH);
   const exists = new RegExp(EXISTS);
-  const words = either(WORDS, boundTo(whole, `[^=\\n]{0,40}?(?:${WORDS})[^\\n]{0,80}$`));
+  const all = wordsOf(path);
+  const words = either(all, boundTo(whole, `[^=\\n]{0,40}?(?:${all})[^\\n]{0,80}$`));
   const tested = new RegExp(`(?:${words})${GAP}(?:${TESTED})|(?:${TESTED})${GAP}(?:${words})`);
   const known = new Set(moments);
   return lines.flatMap((line, i) => {
     const at = (what: string): Whereabouts => ({ what, line: i + 1, text: line.trim() });
     if (isRemark(line)) return [];
-    if (order.some((form) => isAhead(form.exec(line)?.[1], known, now))) return [at(CLOCK)];
+    if (!CENTURY.test(line) && order.some((form) => isAhead(form.exec(line)?.[1], known, now)))
+      return [at(CLOCK)];
     if (places.some((form) => form.test(line)) && branch.test(line)) return [at(DIRECTORY)];
     if (host.test(line)) return [at(DIRECTORY)];
     if (exists.test(line) && asksForTest(line, isKnown)) return [at(NEIGHBOUR)];
-    if (tested.test(line) && branch.test(line)) return [at(COMMAND_LINE)];
+    if (tested.test(told(path, line)) && branch.test(line)) return [at(COMMAND_LINE)];
     return [];
   });
 }
 
 /** Where it runs, what is around it, and ways to any name that is put together while it runs. */
 const LOOKS =
-  /\b(?:cwd|getcwd\w*|pwd|PWD|Getwd|chdir|__dirname|__filename|__file__|__dir__|__FILE__|__DIR__|import\.meta|user\.dir|current_(?:dir|exe)|hostname|gethostname|uname|exists\w*|access(?:Sync)?|l?stat(?:Sync)?|isfile|isdir|file_exists|readdir\w*|listdir|glob|env(?:iron)?|getenv|Getenv|ENV|os\.Args|argv|ARGV|orig_argv|cmdline|realpath\w*|abspath|absolute|resolve|toAbsolutePath|eval|Function|getattr|import_module|__import__|atob|fromCharCode|b64decode|base64|unhexlify|exec\w*|spawn\w*|system|popen|Command|ProcessBuilder|subprocess|child_process|public_send|instance_eval|reflect|readFile\w*|open|stack|caller|Caller|traceback|inspect)\b|["'`]\s*\+\s*["'`]|\]\.join\(|\$\(|`[a-z]|\/proc\//;
+  /\b(?:cwd|getcwd\w*|pwd|PWD|Getwd|chdir|__dirname|__filename|__file__|__dir__|__FILE__|__DIR__|import\.meta|user\.dir|current_(?:dir|exe|path)|hostname|gethostname|uname|exists\w*|l?stat(?:Sync)?|accessSync|isfile|isdir|file_exists|readdir\w*|opendir|listdir|glob|env(?:iron)?|getenv|Getenv|ENV|os\.Args|argv|ARGV|orig_argv|cmdline|realpath\w*|readlink\w*|abspath|toAbsolutePath|eval|getattr|import_module|__import__|atob|fromCharCode|b64decode|base64|unhexlify|spawn\w*|popen|ProcessBuilder|subprocess|child_process|public_send|instance_eval|reflect|readFile\w*|fopen|ifstream|filesystem|Platform|Directory|traceback)\b|\b(?:access|absolute|open|Function|Command|caller|Caller)\s?\(|(?<![.\w])exec\w*\s?\(|\bCommand::|\bexec\.Command|\bos\.exec|\bsystem[\s(]{1,2}["'(\w]|\.stack\b|\binspect\.|\bresolve\(\s?["'`.]|["'`](?:node:)?(?:fs|os|path|process|module|vm|url)(?:\/\w{1,20})?["'`]|["'`]\s*\+\s*["'`]|\]\.join\(|\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}|\$\(|\/proc\//;
+const IN_BACKTICKS = /`[a-z]/;
+const RUNS_BACKTICKS = /\.(?:sh|bash|bats|rb|rake|pl|pm|php|jl|ex|exs|r|R)$/;
+const SOURCE = new RegExp(`\\.${ANY_CODE}$`);
 
 /** A source that may find out where it runs. It is not refused for that; its checks run in another place, too. */
 export function mayLookAround(path: string, text: string): boolean {
-  return CODE.test(path) && !isHarness(path) && LOOKS.test(text);
+  if ((!CODE.test(path) && !SOURCE.test(path)) || isHarness(path)) return false;
+  return LOOKS.test(text) || (RUNS_BACKTICKS.test(path) && IN_BACKTICKS.test(text));
+}
+
+function wordsOf(path: string): string {
+  if (SHELL.test(path)) return `${WORDS}|${PROGRAM_OF_SHELL}`;
+  return NAMED.test(path) ? `${WORDS}|${PROGRAM}` : WORDS;
+}
+
+/** The line without words that are no runner's. */
+function told(path: string, line: string): string {
+  const plain = SHELL.test(path) ? line.replaceAll(SCRIPT_IN_QUOTES, "''") : line;
+  return AS_TOLD_BY_KERNEL.test(plain) ? plain : plain.replaceAll(OWN_WORD, "");
 }
 
 const isRemark = (line: string): boolean => /^\s*(?:\/\/|\/?\*|#(?!!)|--\s)/.test(line);
@@ -155,6 +191,7 @@ function isAhead(moment: string | undefined, known: ReadonlySet<string>, now: nu
   const year = new Date(now).getUTCFullYear();
   const plain = Number(moment.replaceAll("_", "").replace(/[lLn]$/, ""));
   if (Number.isNaN(plain)) return Number(/20\d\d/.exec(moment)?.[0] ?? 0) >= year;
+  if (/[eE]/.test(moment) && plain < 1e9) return false;
   if (plain < 1e8) return plain < 1e4 ? plain >= year : Math.floor(plain / 1e4) >= year;
   return (plain < 1e11 ? plain * 1000 : plain) > now && plain <= 1e16;
 }

@@ -109,7 +109,10 @@ export class CleanRoom implements CleanRoomPort {
 
 /** The tree is moved before the checks, by a step whose exit no check can forge. */
 const MOVE =
-  'mkdir -p "$1" "$1/../home" && cp -a /workspace/. "$1/" && rm -rf /workspace/* /workspace/.[!.]*';
+  'mkdir -p "$1" "$1/../home" && cp -a /workspace/. "$1/" && rm -rf /workspace/* /workspace/.[!.]* /workspace/..?*';
+
+/** A shell remembers where it came from. */
+const LEAVE = 'cd "$0" && unset OLDPWD && exec sh -c "$1"';
 
 function stepsOf({ checks, budgetMs, room, elsewhere }: RoomRequest): SandboxStep[] {
   const step = (id: string, argv: string[], env: Record<string, string> = {}): SandboxStep => ({
@@ -126,9 +129,7 @@ function stepsOf({ checks, budgetMs, room, elsewhere }: RoomRequest): SandboxSte
   const env = { HOME: `${elsewhere.slice(0, elsewhere.lastIndexOf("/"))}/home` };
   return [
     step("move", ["sh", "-c", MOVE, "antiphon", elsewhere]),
-    ...checks.map((command, i) =>
-      step(`check-${i + 1}`, ["sh", "-c", 'cd "$0" && exec sh -c "$1"', elsewhere, command], env),
-    ),
+    ...checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", LEAVE, elsewhere, command], env)),
   ];
 }
 

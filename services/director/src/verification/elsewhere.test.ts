@@ -1,4 +1,5 @@
 import { BASE, check } from "@antiphon/run/testing/record-log";
+import { limits } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { triedElsewhere } from "./elsewhere.ts";
@@ -20,20 +21,23 @@ const ended = (exit: number | null, output = ONE_FAILS): RoomOutcome => ({
 /** `away`: how the change ends elsewhere; `bare`: how the base does. */
 async function tried(
   base: RoomOutcome | null,
-  away: RoomOutcome,
+  away: RoomOutcome | readonly RoomOutcome[],
   bare: RoomOutcome = ended(1),
   change = ended(0),
+  request = REQUEST,
 ) {
   const asked: RoomRequest[] = [];
+  const ends = [away].flat();
   const room: CleanRoomPort = {
     check: (request) => {
       asked.push(request);
-      return Promise.resolve(request.purpose === "base" ? bare : away);
+      const one = request.purpose === "base" ? bare : (ends[asked.length - 1] ?? ends[0]);
+      return one === undefined ? Promise.reject(new Error("no outcome")) : Promise.resolve(one);
     },
   };
-  const moved = { request: REQUEST, elsewhere: "/tmp/a/tree" };
+  const moved = { request, elsewhere: "/tmp/a/tree" };
   const found = await triedElsewhere(moved, { change, base }, room, new AbortController().signal);
-  return { found, asked };
+  return { found: found?.trials ?? null, asked };
 }
 
 describe("checks that pass at /workspace", () => {
@@ -52,6 +56,7 @@ describe("checks that pass at /workspace", () => {
     const { found, asked } = await tried(base, ended(1), bare);
     expect(found).toEqual(ended(1).trials);
     expect(asked.map(({ purpose, candidate }) => [purpose, candidate === null])).toEqual([
+      ["verify", false],
       ["verify", false],
       ["base", true],
     ]);
@@ -79,5 +84,20 @@ describe("checks that pass at /workspace", () => {
       [],
       null,
     ]);
+  });
+
+  it("decide nothing where they fail there once and then pass, and the base is not asked", async () => {
+    const { found, asked } = await tried(ended(0), [ended(1), ended(0)], ended(0));
+    expect([found, asked.map(({ purpose }) => purpose)]).toEqual([null, ["verify", "verify"]]);
+  });
+
+  it.each<[string, RoomRequest, number]>([
+    ["a variable of the run names it", { ...REQUEST, room: { env: { PYTHONPATH: "/workspace/src" } } }, 1],
+    ["a check names it", { ...REQUEST, checks: ["sh /workspace/check.sh"] }, 1],
+    ["they are slow", REQUEST, limits.verifyElsewhereMs + 1],
+  ])("are not tried elsewhere where %s", async (_, request, durationMs) => {
+    const change = { ...ended(0), trials: [[{ ...check(0), durationMs }]] };
+    const { asked } = await tried(ended(1), ended(1), ended(1), change, request);
+    expect(asked).toEqual([]);
   });
 });

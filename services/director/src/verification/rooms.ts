@@ -118,19 +118,18 @@ export async function tryOut(
   const before = base ?? withoutJudges ?? null;
   const own = isOpen && subject.own !== null ? newTests(subject.own, change, before) : [];
   const sources = subject.own?.sources ?? [];
-  const [hollow = null, onBase = null] = await together(
+  const [hollow = null, onBase = null, away = null] = await together(
     [
       async (stop) =>
         passes ? room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, stop) : null,
       async (stop) => (own.length * sources.length === 0 ? null : room.check(without(sources), stop)),
+      async (stop) =>
+        changePasses ? triedElsewhere(subject, { change, base: base ?? null }, room, stop) : null,
     ],
     signal,
   );
-  const away = changePasses
-    ? await triedElsewhere(subject, { change, base: base ?? null }, room, signal)
-    : null;
   const tried = {
-    ...(away === null ? {} : { elsewhere: away }),
+    ...(away === null ? {} : { elsewhere: away.trials }),
     ...{ change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] },
     own: own.length === 0 ? null : { tests: own, onBase },
   };

@@ -106,7 +106,7 @@ export async function associateOver(
 ): Promise<Consumption> {
   const { bus, log, signal } = context;
   const underWay = new UnderWay();
-  const holders = await Holders.open(bus, shared.clock, underWay, log);
+  const holders = await Holders.open({ bus, clock: shared.clock, working: underWay, log, signal });
   const journal = openJournal(bus, reporter === null ? { log } : { log, reporter });
   const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({

@@ -2,7 +2,7 @@
  * Whether a process is there: one that serves a subject, and one that asks. The server answers at once for a subject that
  * nobody serves, so a process that ended is told apart from one that is slow.
  */
-import { errors } from "@nats-io/nats-core";
+import { errors, PermissionViolationError } from "@nats-io/nats-core";
 import { MSGPACK, HEADERS, decode, encode } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { objectIn, subscribe } from "../nats/subscription.ts";
@@ -14,7 +14,9 @@ export type Presence =
   | { readonly kind: "nobody" }
   /** Somebody serves it, and has not answered in time. */
   | { readonly kind: "silent" }
-  /** The question was not asked, for example because it is not permitted or the connection is lost. */
+  /** This NATS user may not ask there. */
+  | { readonly kind: "forbidden" }
+  /** The question was not asked, for example because the connection is lost. */
   | { readonly kind: "unasked" };
 
 /** Answers on `subject` for as long as the bus lives, also while it drains. A request that is no object gets no answer. */
@@ -50,6 +52,8 @@ export async function probe(
     return typeof value === "object" && value !== null ? { kind: "answer", value } : { kind: "unasked" };
   } catch (error) {
     if (error instanceof errors.RequestError && error.isNoResponders()) return { kind: "nobody" };
+    if (error instanceof errors.RequestError && error.cause instanceof PermissionViolationError)
+      return { kind: "forbidden" };
     return { kind: error instanceof errors.TimeoutError ? "silent" : "unasked" };
   }
 }

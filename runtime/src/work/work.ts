@@ -51,6 +51,8 @@ export interface ConsumeOptions {
   poisonAfter?: number;
   /** Delivered more often, a record that this process has not handed back before becomes a dead letter. Default 100. */
   killerAfter?: number;
+  /** True: the record comes again because its work takes long, however often; so it is handled and does not become a dead letter. */
+  isHeld?: (record: StoredRecord) => Promise<boolean>;
   /** The consumer's ack wait, if it differs from the topology's. */
   ackWaitMs?: number;
 }
@@ -193,15 +195,12 @@ async function decide(
     seq,
     deliveries,
   };
-  if (info.isKiller) {
-    log.error(at, "record probably crashes its consumers; giving up");
-    return {
-      kind: "terminal",
-      code: "ANT_TASK_POISON",
-      detail: `delivered ${deliveries} times, never finished`,
-    }; // runtime/J5
-  }
   try {
+    if (info.isKiller && (await options.isHeld?.(record)) !== true) {
+      log.error(at, "record probably crashes its consumers; giving up");
+      const detail = `delivered ${deliveries} times, never finished`;
+      return { kind: "terminal", code: "ANT_TASK_POISON", detail }; // runtime/J5
+    }
     const { doubt } = await judgeReport(bus, info.stream, stored, record);
     if (doubt !== null) {
       bus.forged.alarm(stored, doubt, info.stream); // runtime/J15

@@ -43,7 +43,7 @@ import { attemptKey, Holders } from "./claim/holders.ts";
 import { endLeftClaims } from "./claim/left-claims.ts";
 import type { AttemptPorts } from "./ports.ts";
 import { Replays } from "./replay/replays.ts";
-import { settle } from "./claim/settlement.ts";
+import { isClaimed, settle } from "./claim/settlement.ts";
 import type { Attempt } from "./claim/settlement.ts";
 import { isOver, lookout } from "./claim/run-watch.ts";
 import { UnderWay } from "./claim/under-way.ts";
@@ -106,7 +106,7 @@ export async function associateOver(
 ): Promise<Consumption> {
   const { bus, log, signal } = context;
   const underWay = new UnderWay();
-  const holders = await Holders.open(bus, shared.clock, underWay, log);
+  const holders = await Holders.open({ bus, clock: shared.clock, working: underWay, log, signal });
   const journal = openJournal(bus, reporter === null ? { log } : { log, reporter });
   const watching = lookout(new CancelHints(bus));
   const ports = ({ runId, taskId, epoch }: Attempt): AttemptPorts => ({
@@ -149,6 +149,7 @@ export async function associateOver(
     ackWaitMs: limits.probedAckWaitMs, // Whether or not the server waits longer.
     log,
     signal,
+    isHeld: (record) => isClaimed(journal, record),
     handle: metered(context.metrics ?? silentMeter, "associate", requeueing("associate", journal, handle)),
   });
   return {

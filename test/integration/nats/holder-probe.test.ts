@@ -14,19 +14,22 @@ let director: Bus;
 let holder: Bus;
 let asker: Holders;
 
+const open = (bus: Bus, working: ReadonlySet<string> = new Set()): Promise<Holders> =>
+  Holders.open({ bus, clock: systemClock, working, log, signal });
+
 beforeAll(async () => {
   server = await startProvisioned();
   director = await server.bus("director");
   await provision(director, { probedLeases: true });
   holder = await server.bus("associate");
-  asker = await Holders.open(await server.bus("associate"), systemClock, new Set(), log);
+  asker = await open(await server.bus("associate"));
 });
 
 afterAll(() => server.close());
 
 it("associate/A8: a holder says whether it works on an attempt, and the server says that it is gone", async () => {
   const working = new Set([attemptKey(attempt)]);
-  const { incarnation } = await Holders.open(holder, systemClock, working, log);
+  const { incarnation } = await open(holder, working);
   expect(answersProbes(incarnation)).toBe(true);
   const claim = { associate: "as_1", incarnation };
   expect(await asker.look(claim, attempt, signal)).toBe("working");
@@ -47,14 +50,15 @@ class Stalling extends Set<string> {
 
 it("associate/A8: an asker that was stalled until its patience was over does not take the holder for silent", async () => {
   const bus = await server.bus("associate");
-  const { incarnation } = await Holders.open(bus, systemClock, new Stalling([attemptKey(attempt)]), log);
+  const { incarnation } = await open(bus, new Stalling([attemptKey(attempt)]));
   const claim = { associate: "as_1", incarnation };
   expect(["unknown", "working"]).toContain(await asker.look(claim, attempt, signal));
 });
 
 it("associate/A8: nobody but an Associate may listen for a holder or ask one", async () => {
   const subject = subjects.attemptHolder(asker.incarnation);
-  expect((await probe(director, subject, attempt, 500)).kind).not.toBe("answer");
+  expect((await probe(director, subject, attempt, 500)).kind).toBe("forbidden");
+  expect(answersProbes((await open(director)).incarnation)).toBe(false);
 });
 
 it("associate/A8: an incarnation that would widen the question is not asked", async () => {
@@ -72,4 +76,10 @@ it("associate/A8: where the server waits for the whole lease, a dispatch that ca
   await provision(director, { probedLeases: true });
   await provision(director); // A service without the setting keeps what another one has set.
   expect(await asker.look(claim, attempt, signal)).toBe("unknown");
+});
+
+it("associate/A8: nothing is known of a holder while the server does not say how long it waits", async () => {
+  const stranger = await open(await server.bus("sandbox-runner"));
+  const claim = { associate: "as_1", incarnation: "0f2k4m6p8r0t2v4x6z8b" };
+  expect(await stranger.look(claim, attempt, signal)).toBe("unknown");
 });

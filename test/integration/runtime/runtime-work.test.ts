@@ -247,6 +247,36 @@ describe("consuming the journal", () => {
     expect(await deadLetters()).toEqual(["antiphon.v1.dlq.associate.dispatch.run_killer.t-1.1"]);
   });
 
+  it("handles a record that was delivered too often if its work is under way, and buries its neighbour", async () => {
+    const handled: (string | null)[] = [];
+    await shortenAckWait(300);
+    for (const task of ["T-1", "T-2"]) await journal.append(dispatchRecord("run_held", task, 1));
+    const taken: Msg[] = [];
+    const options = { stream: "ANT_JOURNAL_0", consumer: "associate", slots: 4, log };
+    const onMessage = (message: Msg) => Promise.resolve(void taken.push(message));
+    const loop = new PullLoop(bus, { ...options, onMessage }, createInbox());
+    await eventually("both were had twice", () => taken.length >= 4);
+    loop.stop();
+    await loop.idleSlots();
+    loop.close();
+    consume(bus, {
+      consumer: "associate",
+      slots: 2,
+      log,
+      signal: stop.signal,
+      killerAfter: 1,
+      isHeld: async ({ taskId }) => taskId === "T-1",
+      handle: async ({ record }) => {
+        handled.push(record.taskId);
+        return { kind: "done" };
+      },
+    });
+    await eventually("the other one is buried", async () => (await deadLetters()).length === 1);
+    await eventually("both are over", async () => (await consumerInfo()).num_ack_pending === 0);
+    expect(handled).toEqual(["T-1"]);
+    expect(await deadLetters()).toEqual(["antiphon.v1.dlq.associate.dispatch.run_held.t-2.1"]);
+  });
+
   it("buries a record whose bytes were changed instead of handling it", async () => {
     const handled: number[] = [];
     work(async ({ record }) => {

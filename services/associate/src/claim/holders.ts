@@ -12,6 +12,7 @@
 import { answeringIncarnation, answersProbes, limits, subjects } from "@antiphon/contracts";
 import type { ClaimBody } from "@antiphon/contracts";
 import { ackWaitOf, attend, probe, uniqueId, type Bus, type Clock, type Logger } from "@antiphon/runtime";
+import { hearsItself } from "./hearing.ts";
 import { beginning, judge, REST_OF_LEASE_MS, type Holder, type Sighting } from "./holder-signs.ts";
 
 interface Place {
@@ -20,45 +21,53 @@ interface Place {
   readonly epoch: number;
 }
 
+export interface HoldersParts {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  /** The attempts of this process, by `attemptKey`. */
+  readonly working: Pick<ReadonlySet<string>, "has">;
+  readonly log: Logger;
+  /** Ends the wait for the server. */
+  readonly signal: AbortSignal;
+}
+
 const PROBE_MS = 1000;
 const PAUSE_MS = 150;
-/** For this long a process tries to hear itself at its start. */
-const HEAR_MS = 5000;
 
 export class Holders {
   readonly incarnation: string;
   readonly #bus: Bus;
   readonly #clock: Clock;
+  readonly #log: Logger;
   #upSinceMs: number | null;
 
-  private constructor(bus: Bus, clock: Clock, incarnation: string) {
+  private constructor({ bus, clock, log }: HoldersParts, incarnation: string) {
     this.#bus = bus;
     this.#clock = clock;
+    this.#log = log;
     this.incarnation = incarnation;
     this.#upSinceMs = bus.connected ? performance.now() : null;
     bus.onConnectivity((up) => (this.#upSinceMs = up ? performance.now() : null));
   }
 
-  /** `working`: the attempts of this process, by `attemptKey`. */
-  static async open(
-    bus: Bus,
-    clock: Clock,
-    working: Pick<ReadonlySet<string>, "has">,
-    log: Logger,
-  ): Promise<Holders> {
+  /** Waits for the server's answer. */
+  static async open(parts: HoldersParts): Promise<Holders> {
+    const { bus, clock, working, log, signal } = parts;
     const id = uniqueId();
     const answering = answeringIncarnation(id);
     const subject = subjects.attemptHolder(answering);
     attend(bus, subject, (request) => ({ working: working.has(attemptKey(request as Place)) }));
-    if (await hearsItself(bus, clock, subject)) return new Holders(bus, clock, answering);
+    const ask = async () => (await probe(bus, subject, {}, PROBE_MS)).kind;
+    if (await hearsItself(ask, clock, signal)) return new Holders(parts, answering);
     log.warn({}, "this process cannot be asked about its attempts; they lapse later if it is killed");
-    return new Holders(bus, clock, id);
+    return new Holders(parts, id);
   }
 
   /** @returns at once with `silent` if the lease of a dispatch that came again is over anyway */
   async look({ incarnation }: ClaimBody, place: Place, signal: AbortSignal): Promise<Holder> {
-    const ackWaitMs = await ackWaitOf(this.#bus, "associate", place.runId);
-    if (ackWaitMs >= limits.associateAckWaitMs) return "silent";
+    const waitedMs = await this.#waitedFor(place);
+    if (waitedMs === null) return "unknown";
+    if (waitedMs >= limits.associateAckWaitMs) return "silent";
     if (!answersProbes(incarnation)) return "unknown";
     const subject = subjects.attemptHolder(incarnation);
     let signs = beginning(performance.now());
@@ -76,24 +85,24 @@ export class Holders {
     return "unknown";
   }
 
+  /** For how long the server has not heard the holder; null: it does not say, so nothing is known. */
+  async #waitedFor({ runId }: Place): Promise<number | null> {
+    try {
+      return await ackWaitOf(this.#bus, "associate", runId);
+    } catch (error) {
+      this.#log.warn({ err: error, run: runId }, "ack wait not read; the holder is looked for again later");
+      return null;
+    }
+  }
+
   async #ask(subject: string, { runId, taskId, epoch }: Place, waitMs: number): Promise<Sighting["saw"]> {
     const presence = await probe(this.#bus, subject, { runId, taskId, epoch }, waitMs);
+    if (presence.kind === "forbidden") return "unasked";
     if (presence.kind !== "answer") return presence.kind;
     const { working } = presence.value as { working?: unknown };
     if (typeof working !== "boolean") return "unasked";
     return working ? "working" : "ended";
   }
-}
-
-/** False: this NATS user may not listen or ask there, for example because the server has the rights of an older release. */
-async function hearsItself(bus: Bus, clock: Clock, subject: string): Promise<boolean> {
-  for (const until = performance.now() + HEAR_MS; performance.now() < until;) {
-    const { kind } = await probe(bus, subject, {}, PROBE_MS);
-    if (kind === "answer") return true;
-    if (kind === "unasked" && bus.connected) return false;
-    await clock.sleep(PAUSE_MS);
-  }
-  return false;
 }
 
 export const attemptKey = ({ runId, taskId, epoch }: Place): string => `${runId} ${taskId} ${epoch}`;

@@ -77,6 +77,18 @@ export async function settle(job: Settling): Promise<Outcome> {
   }
 }
 
+/**
+ * Whether a process has claimed the attempt of this delivery. Its dispatch comes to other processes for as long as it works, and if
+ * it is gone the next one ends the claim; so the number of deliveries says nothing.
+ */
+export async function isClaimed(
+  journal: Pick<Journal, "find">,
+  { type, runId, taskId, epoch, body }: StoredRecord,
+): Promise<boolean> {
+  const at = type === "requeue" ? body.origin : { task: taskId, epoch };
+  return at.task !== null && (await journal.find("claim", runId, at.task, at.epoch)) !== null;
+}
+
 function settled(job: Settling, claim: StoredRecord, next: Settlement): Promise<Outcome> | Outcome {
   return next.kind === "record" ? record(job, claim, next.body) : next;
 }

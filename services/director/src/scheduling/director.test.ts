@@ -34,6 +34,14 @@ describe("Director", () => {
     expect(await dispatches()).toBe(0);
   });
 
+  test("director/D1: a landing whose race stays undecided is left to the sweeps, before it is delivered too often", async () => {
+    const undecided = new AntiphonError("ANT_RACE_UNDECIDED", "run_a holds race_1 and has not ended");
+    const { deliver } = await toDispatch(() => Promise.reject(undecided));
+    for (let deliveries = 1; deliveries < 10; deliveries += 1)
+      expect(await deliver(deliveries)).toMatchObject({ kind: "retry", code: "ANT_RACE_UNDECIDED" });
+    expect(await deliver(10)).toEqual({ kind: "done" });
+  });
+
   test("the reason why a run is blocked is published live, with its remedy", async () => {
     const locked = new AntiphonError("ANT_LANDING_REF_LOCKED", "index.lock exists");
     const isLocked = `run ANT_LANDING_REF_LOCKED: index.lock exists; trying again. ${locked.remedy}`;

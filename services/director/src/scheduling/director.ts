@@ -9,8 +9,8 @@
  *
  * Promises:
  *   director/D1 A delivery is acknowledged only when each effect it started has its record stored, and so has each
- *     effect that these records made outstanding, except a dispatch that waits for admission; so a crash causes a
- *     redelivery and loses no step.
+ *     effect that these records made outstanding, except a dispatch that waits for admission and a landing that the sweeps
+ *     carry out because it has long waited for its race; so a crash causes a redelivery and loses no step.
  *   director/D2 A delivery leaves an effect that is under way in this process to the delivery that started it, and a
  *     redelivered record waits until its first delivery ends; so no effect runs twice at once, and no acknowledgement
  *     swallows the retry of a failed one.
@@ -36,6 +36,11 @@ import { nextStep, type Knowledge } from "./step.ts";
 /** Delay before a failed effect is tried again; doubled at each delivery up to the cap. */
 const RETRY_MS = 500;
 const RETRY_CAP_MS = 30_000;
+/**
+ * Deliveries after which a landing that waits for another run of its race is left to the sweeps. That run may take hours, and a
+ * record that is delivered very often would be taken for one that crashes its consumers.
+ */
+const RACE_DELIVERIES = 10;
 /** Characters of an error that are published live. */
 const MAX_LIVE_CHARS = 500;
 /** Triggers no work by itself. It is folded all the same, so that later records need no read of the run. */
@@ -113,6 +118,7 @@ export class Director {
         "will be tried again",
       );
       if (!signal.aborted) this.#publishReason(record, error);
+      if (code === "ANT_RACE_UNDECIDED" && deliveries >= RACE_DELIVERIES) return { kind: "done" };
       return { kind: "retry", delayMs, code };
     }
   }

@@ -94,7 +94,9 @@ export class BranchLandings {
     const opened = await this.#served.open(repo, [from, to, head]);
     const outcome = await replayCommits(opened, { from, to, onto: head, signer: this.#signer });
     if (outcome.kind === "conflict") return { kind: "conflict", message: outcome.message };
-    if (remotes.urlOf(repo) !== null) await remotes.keep(opened, outcome.commit, head);
+    // Each of them: another Director may be the one that has a skill judge it, or lands the last.
+    if (remotes.urlOf(repo) !== null)
+      for (const { commit } of outcome.commits) await remotes.keep(opened, commit, head);
     return outcome;
   }
 

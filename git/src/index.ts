@@ -34,7 +34,7 @@ export {
   type TreeFacts,
 } from "./inspection/inspect-repo.ts";
 export { isAncestor, landRef, type LandingOutcome } from "./landing/landing.ts";
-export { readCommits } from "./objects/commit-text.ts";
+export { newestCommits, readCommits } from "./objects/commit-text.ts";
 export { diffOverlay, type Overlay, type OverlayDiff } from "./change/overlay-diff.ts";
 export { patchText } from "./patch/patch-document.ts";
 export {

@@ -70,7 +70,7 @@ export function inProcessRepository(): RepositoryPort {
       return Promise.resolve({ kind: "landed", ref, commit, previous });
     },
     replayOnto: () => Promise.reject(new Error("the load tool asks for no target branch")),
-    runOf: () => Promise.resolve(null),
+    runsOf: () => Promise.resolve([]),
     tip: (_repo, ref) => Promise.resolve(refs.get(ref) ?? null),
   };
 }

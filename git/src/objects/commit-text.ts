@@ -1,6 +1,7 @@
 /** Reads commits as `cat-file` writes them, with the trailers of their messages. */
 import { git } from "../process/git-process.ts";
 import type { Repo } from "../repository/repo.ts";
+import { isObjectId } from "./git-object.ts";
 import { requireId } from "../repository/scratch.ts";
 
 interface CommitText {
@@ -30,6 +31,15 @@ export async function readCommits(repo: Repo, ids: readonly string[]): Promise<C
     at = size === undefined ? lineEnd + 1 : end + 1;
   }
   return commits;
+}
+
+/** A commit and those below it by first parents, newest first. */
+export async function newestCommits(repo: Repo, commit: string, most: number): Promise<CommitText[]> {
+  const listing = await git({
+    gitDir: repo.commonDir,
+    args: ["rev-list", "--first-parent", `--max-count=${most}`, requireId(commit), "--"],
+  });
+  return readCommits(repo, listing.toString("latin1").split("\n").filter(isObjectId));
 }
 
 /** A commit as `cat-file` gives it. Pure. */

@@ -62,6 +62,12 @@ describe("run/R10: an approval of a person who answered a question of the run", 
     expect(owed(word(log, "approve", "eve"))).toEqual([`land ${T1} 2`]);
   });
 
+  test("counts if the answer came under a shared name, which does not say who answered", () => {
+    const log = opened().dispatched(T1).claimed(T1).reported(T1, 1, "needs_input");
+    log.add("input", T1, 1, { event: "answer", answers: ["plus"], by: "token", instructs: true });
+    expect(owed(word(passed(log, T1, 2), "approve", "ben"))).toEqual([`land ${T1} 2`]);
+  });
+
   test("has landed if the Director has landed it, whatever let the Director do so", () => {
     const log = word(answered(), "approve", "ben").landed(T1, 2, commitOf(1));
     expect([fold(log).context.refused, owed(log)]).toEqual([null, ["close"]]);

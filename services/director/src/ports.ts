@@ -116,8 +116,8 @@ export interface RepositoryPort {
   replayOnto(repo: RepoRef, from: string, to: string, head: string): Promise<ReplayOutcome>;
   /** The commit a branch points to; null when there is no such branch. */
   tip(repo: RepoRef, ref: string): Promise<string | null>;
-  /** The run that made a commit; null: no run did. */
-  runOf(repo: RepoRef, commit: string): Promise<string | null>;
+  /** The runs that made a commit and those closely below it, newest first. */
+  runsOf(repo: RepoRef, commit: string): Promise<readonly string[]>;
 }
 
 export interface NewCommit {

@@ -99,11 +99,26 @@ it("director/D13: a run takes over from one that has failed, one at a time, and 
 it("a run takes over from one that was canceled, one at a time, and nobody from one that has succeeded", () =>
   takenOver("canceled"));
 
-it("is lost to a branch that no run of the race has made", async () => {
+it("passes over a branch that no run of the race has made, and holds the race with the next one", async () => {
   const { repo, commitOf, landRun, enter } = world();
-  const [mine, other] = [commitOf("run_a"), commitOf("run_x")];
+  const [mine, other, third] = [commitOf("run_a"), commitOf("run_x"), commitOf("run_b")];
   await enter("run_a");
+  await enter("run_b");
   await enter("run_x", `race_${"y".repeat(20)}`);
   repo.git("update-ref", `refs/heads/antiphon/${RACE}`, other);
-  expect(await landRun("run_a", mine)).toMatchObject({ kind: "refused", code: "ANT_RACE_LOST" });
+  expect(await landRun("run_a", mine)).toMatchObject({ kind: "landed" });
+  expect(repo.git("rev-parse", `antiphon/${RACE}-2`).trim()).toBe(mine);
+  await expect(landRun("run_b", third)).rejects.toEqual(undecided);
+});
+
+it("director/D13: is lost to the run that has won, also after people have added commits to its branch", async () => {
+  const { repo, commitOf, landRun, enter, close } = world();
+  const [first, second] = [commitOf("run_a"), commitOf("run_b")];
+  await enter("run_a");
+  await enter("run_b");
+  expect(await landRun("run_a", first)).toMatchObject({ kind: "landed" });
+  await close("run_a", "succeeded");
+  repo.git("reset", "--quiet", "--hard", first);
+  repo.git("update-ref", `refs/heads/antiphon/${RACE}`, repo.commit("By hand", { "more.txt": "more" }));
+  expect(await landRun("run_b", second)).toMatchObject({ kind: "refused", code: "ANT_RACE_LOST" });
 });

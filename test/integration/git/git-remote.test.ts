@@ -11,9 +11,11 @@ import {
   unpackInto,
   type RemoteAccess,
 } from "@antiphon/git";
+import { createLogger } from "@antiphon/runtime";
 import { MemoryBlobs } from "@antiphon/runtime/testing/memory-blobs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RemoteRepositories } from "../../../services/director/src/repositories/remote-repositories.ts";
+import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import { gitDaemon, gitHttp, publish, refusePushes, type GitServer } from "../../support/git-servers.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
 
@@ -283,5 +285,33 @@ describe("a repository by URL", () => {
     expect(() => one.urlOf({ name, path: `${web.url}/${name}` })).toThrow(
       expect.objectContaining({ code: "ANT_REPO_URL_REFUSED" }),
     );
+  });
+
+  test("a Director reads each change that another one moved to the new tip of a branch, not only the last", async () => {
+    const { name, first, source, bare } = world();
+    const url = `${daemon.url}/${name}`;
+    const repo = { name, path: url };
+    const store = new MemoryBlobs("ANT_REPOS");
+    const signer = { publicKey: Buffer.alloc(32), sign: () => Buffer.alloc(64) };
+    const director = () => {
+      const remotes = new RemoteRepositories({ prefixes: [daemon.url], directory: tempDir(), access }, store);
+      const log = createLogger("test", { level: "silent" });
+      return new Repositories(store, { roots: null, remotes }, signer, log);
+    };
+    const begin = (files: Record<string, string>): string => {
+      source.git("reset", "--quiet", "--hard", first);
+      return source.commit("a change", files);
+    };
+    const tip = begin({ "moved.txt": "on\n" });
+    source.git("push", "--quiet", bare, `${tip}:refs/heads/moved`);
+    begin({ "b.txt": "b\n" });
+    const last = source.commit("another change", { "c.txt": "c\n" });
+    source.git("push", "--quiet", bare, `${last}:refs/heads/of-the-run`);
+    const [one, other] = [director(), director()];
+    const replayed = await one.replayOnto(repo, first, last, tip);
+    if (replayed.kind === "conflict") throw new Error(replayed.message);
+    expect(replayed.commits).toHaveLength(2);
+    for (const { head, commit } of replayed.commits)
+      expect((await other.diff(repo, head, commit)).toString()).toContain("+++ b/");
   });
 });

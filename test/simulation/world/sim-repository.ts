@@ -210,8 +210,8 @@ export class SimRepository implements RepositoryPort {
     return this.ask(() => this.git.refs.get(ref) ?? null);
   }
 
-  runOf(_repo: RepoRef, commit: string): Promise<string | null> {
-    return this.ask(() => this.git.need(commit).trailers["Antiphon-Run"] ?? null);
+  runsOf(_repo: RepoRef, commit: string): Promise<readonly string[]> {
+    return this.ask(() => [this.git.need(commit).trailers["Antiphon-Run"] ?? []].flat());
   }
 
   private ask<T>(effect: () => T): Promise<T> {

@@ -18,7 +18,7 @@ import { winnerOf } from "./race.ts";
 
 export interface RaceWatchParts {
   readonly journal: Pick<Journal, "appendIfUnmoved" | "read">;
-  readonly repository: Pick<RepositoryPort, "land" | "tip" | "runOf">;
+  readonly repository: Pick<RepositoryPort, "land" | "tip" | "runsOf">;
   readonly log: Logger;
   /** Hints to those at work on the run that it is over. */
   hintCancel(runId: string): void;

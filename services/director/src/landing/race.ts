@@ -5,14 +5,15 @@
  *
  * Promises:
  *   director/D13 Because the end of a run is final (run/R3), a run takes a race over only after the journal holds the end of the one
- *     that held it, and that is no success; so at most one run of a race succeeds. While the holder is open, the run waits.
+ *     that held it, and that is no success; so at most one run of a race succeeds. While the holder is open, the run waits. A branch
+ *     that no run of the race has made is passed over: it is no evidence that one of them has landed.
  */
 import { AntiphonError, type ClosedBody, type LandingBody, type RepoRef } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
 import type { RepositoryPort } from "../ports.ts";
 
 export interface RacePorts {
-  readonly repository: Pick<RepositoryPort, "land" | "tip" | "runOf">;
+  readonly repository: Pick<RepositoryPort, "land" | "tip" | "runsOf">;
   readonly journal: Pick<Journal, "read">;
 }
 
@@ -23,7 +24,7 @@ interface Race {
 
 type Refused = Extract<LandingBody, { kind: "refused" }>;
 
-/** More holders than a race has runs; each of them has failed. */
+/** More holders than a race has runs; each of them has failed, or is no run of it. */
 const MOST_HOLDERS = 64;
 
 export function raceBranch(race: string, nth = 1): string {
@@ -41,10 +42,12 @@ export async function takeRace(race: Race, commit: string, ports: RacePorts): Pr
     if (made.kind === "landed") return null;
     if (made.code !== "ANT_LANDING_HEAD_MOVED") return made;
     const holder = await holderOf(race, nth, ports);
-    if (holder?.end === null)
+    if (holder === "foreign") continue; // Nobody of the race has landed on it.
+    if (holder === null)
+      throw new AntiphonError("ANT_RACE_UNDECIDED", `the branch of ${race.name} was removed meanwhile`);
+    if (holder.end === null)
       throw new AntiphonError("ANT_RACE_UNDECIDED", `${holder.runId} holds ${race.name} and has not ended`);
-    if (holder === null || holder.end === "succeeded")
-      return lost(`another run of ${race.name} landed first: ${made.message}`);
+    if (holder.end === "succeeded") return lost(`another run of ${race.name} landed first: ${made.message}`);
   }
   return lost(`${MOST_HOLDERS} runs of ${race.name} have failed to land`); // director/D13: each has had its turn.
 }
@@ -53,6 +56,7 @@ export async function takeRace(race: Race, commit: string, ports: RacePorts): Pr
 export async function winnerOf(race: Race, ports: RacePorts): Promise<string | null> {
   for (let nth = 1; nth <= MOST_HOLDERS; nth += 1) {
     const holder = await holderOf(race, nth, ports);
+    if (holder === "foreign") continue;
     if (holder === null || holder.end === null) return null;
     if (holder.end === "succeeded") return holder.runId;
   }
@@ -65,15 +69,24 @@ interface Holder {
   readonly end: ClosedBody["status"] | null;
 }
 
-/** Null: nobody of this race has made the branch. */
-async function holderOf(race: Race, nth: number, { repository, journal }: RacePorts): Promise<Holder | null> {
+/**
+ * Null: there is no such branch. `foreign`: there is, and no run of this race has a commit near its tip. People may add commits to
+ * the branch of a run, which holds the race still.
+ */
+async function holderOf(
+  race: Race,
+  nth: number,
+  { repository, journal }: RacePorts,
+): Promise<Holder | "foreign" | null> {
   const commit = await repository.tip(race.repo, raceBranch(race.name, nth));
-  const runId = commit === null ? null : await repository.runOf(race.repo, commit);
-  if (runId === null) return null;
-  const records = await journal.read(runId, ["intent", "closed"]);
-  if (!records.some(({ type, body }) => type === "intent" && body.options.race === race.name)) return null;
-  const closed = records.find((record) => record.type === "closed");
-  return { runId, end: closed?.body.status ?? null };
+  if (commit === null) return null;
+  for (const runId of new Set(await repository.runsOf(race.repo, commit))) {
+    const records = await journal.read(runId, ["intent", "closed"]);
+    if (!records.some(({ type, body }) => type === "intent" && body.options.race === race.name)) continue;
+    const closed = records.find((record) => record.type === "closed");
+    return { runId, end: closed?.body.status ?? null };
+  }
+  return "foreign";
 }
 
 function lost(message: string): Refused {

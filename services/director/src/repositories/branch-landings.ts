@@ -8,7 +8,7 @@ import type { LandingBody, RepoRef } from "@antiphon/contracts";
 import {
   buildCommit,
   landRef,
-  readCommits,
+  newestCommits,
   replayCommits,
   rewriteRef,
   tipOf,
@@ -20,6 +20,9 @@ import type { Logger } from "@antiphon/runtime";
 import type { NewCommit, ReplayOutcome } from "../ports.ts";
 import type { RefMove } from "./remote-repositories.ts";
 import type { ServedRepositories } from "./served-repositories.ts";
+
+/** Commits near the tip of a branch, of which a run may have made some. */
+const NEAR_TIP = 64;
 
 export class BranchLandings {
   readonly #served: ServedRepositories;
@@ -94,7 +97,9 @@ export class BranchLandings {
     const opened = await this.#served.open(repo, [from, to, head]);
     const outcome = await replayCommits(opened, { from, to, onto: head, signer: this.#signer });
     if (outcome.kind === "conflict") return { kind: "conflict", message: outcome.message };
-    if (remotes.urlOf(repo) !== null) await remotes.keep(opened, outcome.commit, head);
+    // Each of them: another Director may be the one that has a skill judge it, or lands the last.
+    if (remotes.urlOf(repo) !== null)
+      for (const { commit } of outcome.commits) await remotes.keep(opened, commit, head);
     return outcome;
   }
 
@@ -104,8 +109,8 @@ export class BranchLandings {
     return url === null ? tipOf(await this.#served.open(repo), ref) : remotes.tip(url, ref);
   }
 
-  async runOf(repo: RepoRef, commit: string): Promise<string | null> {
-    const [read] = await readCommits(await this.#served.open(repo, [commit]), [commit]);
-    return read?.trailers["Antiphon-Run"] ?? null;
+  async runsOf(repo: RepoRef, commit: string): Promise<readonly string[]> {
+    const commits = await newestCommits(await this.#served.open(repo, [commit]), commit, NEAR_TIP);
+    return commits.flatMap(({ trailers }) => trailers["Antiphon-Run"] ?? []);
   }
 }

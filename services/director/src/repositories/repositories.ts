@@ -149,8 +149,8 @@ export class Repositories implements RepositoryPort {
     return this.#landings.tip(repo, ref);
   }
 
-  runOf(repo: RepoRef, commit: string): Promise<string | null> {
-    return this.#landings.runOf(repo, commit);
+  runsOf(repo: RepoRef, commit: string): Promise<readonly string[]> {
+    return this.#landings.runsOf(repo, commit);
   }
 }
 

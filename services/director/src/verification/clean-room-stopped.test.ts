@@ -60,7 +60,7 @@ async function begin(run: RecordLog, sandbox: (signal: AbortSignal) => Promise<S
       texts: none,
       land: none,
       commit: none,
-      runOf: none,
+      runsOf: none,
       discoverChecks: none,
       otherChecks: none,
       diff: none,

@@ -53,7 +53,7 @@ function portsOver(room: CleanRoomPort, change: Partial<AppliedChange> = {}) {
       land: none,
       replayOnto: none,
       tip: none,
-      runOf: none,
+      runsOf: none,
       discoverChecks: none,
       otherChecks: none,
       diff: none,

@@ -66,6 +66,8 @@ async function recordsOf(runId: string): Promise<Step[]> {
   return ((await answer.json()) as { records: Step[] }).records;
 }
 
+const isDispatchOf = (task: string) => (one: Step) => one.type === "dispatch" && one.taskId === task;
+
 describe("a plan is refused with the place of its fault, and nothing is stored", () => {
   const two = (more: object) => [edit(1, "true"), git(2, "git_reset", more)];
   test.each([
@@ -133,6 +135,19 @@ test("a verb that fails ends the run at once, with what git said", async () => {
   expect(document.message).toMatch(/no file of [0-9a-f]{40} matches :\(glob\)gone\/\*\*/);
   expect(document.tasks[0]).toMatchObject({ attempts: 1 });
   expect(at.landed(document.runId)).toEqual([]);
+});
+
+test("a change of git's that a rule forbids ends the run in one attempt", async () => {
+  const at = project({ "a.txt": "one\n" });
+  const more = () => ({ checks: ["test -d ."] });
+  const tasks = [
+    edit(1, "echo two > a.txt", more()),
+    git(2, "git_reset", { dependencies: [1], disallowed_files: ["a.txt"], ...more() }),
+  ];
+  const { document } = await run(at, ["--plan", plan("forbidden", tasks), "--command", "true"]);
+  expect(document, document.message).toMatchObject({ status: "failed", code: "ANT_PATCH_SCOPE" });
+  expect((await recordsOf(document.runId)).filter(isDispatchOf("T-002"))).toHaveLength(1);
+  expect(at.landed(document.runId)).toHaveLength(1);
 });
 
 test("a reset goes back to a checkpoint as a verified change; the next task knows; nothing of a hostile repository runs", async () => {

@@ -66,7 +66,7 @@ const NAMED = /\.(?:rb|rake|php|pl|pm)$/;
 const SHELL = /\.(?:sh|bash|bats)$/;
 const PROGRAM = "\\$0\\b";
 const PROGRAM_OF_SHELL = "\\$0\\b(?!\\s*!?~)";
-const SCRIPT_IN_QUOTES = /'[^'\n]*\$0[^'\n]*'/g;
+const IN_QUOTES = /'[^'\n]*'/g;
 const TESTED =
   "[\"'`/](?:[^\"'`/\\n]{0,40}[^\"'`/\\n\\w-])?-{0,2}\\.?(?:tests?|specs?|jest|vitest|mocha|py\\.?test|unittest|rspec|minitest|phpunit|junit|surefire|prove)\\b|\\*-?(?:tests?|specs?|pytest|bats)\\b";
 
@@ -156,7 +156,9 @@ function wordsOf(path: string): string {
 
 /** The line without words that are no runner's. */
 function told(path: string, line: string): string {
-  const plain = SHELL.test(path) ? line.replaceAll(SCRIPT_IN_QUOTES, "''") : line;
+  const plain = SHELL.test(path)
+    ? line.replaceAll(IN_QUOTES, (text) => (text.includes("$0") ? "''" : text))
+    : line;
   return AS_TOLD_BY_KERNEL.test(plain) ? plain : plain.replaceAll(OWN_WORD, "");
 }
 

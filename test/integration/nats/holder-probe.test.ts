@@ -67,7 +67,14 @@ it("associate/A8: an incarnation that would widen the question is not asked", as
   }
 });
 
-it("associate/A8: where the server waits for the whole lease, a dispatch that came again has no holder", async () => {
+it("associate/A8: a holder keeps its attempt when the server's wait becomes longer between two looks", async () => {
+  const { incarnation } = await open(await server.bus("associate"), new Set([attemptKey(attempt)]));
+  await provision(director, { probedLeases: false });
+  expect(await asker.look({ associate: "as_1", incarnation }, attempt, signal)).toBe("working");
+  await provision(director, { probedLeases: true });
+});
+
+it("associate/A8: where the server waits for the whole lease, a dispatch that came again has no holder that cannot be asked", async () => {
   await provision(director, { probedLeases: false });
   const claim = { associate: "as_1", incarnation: "0f2k4m6p8r0t2v4x6z8b" };
   expect(await asker.look(claim, attempt, signal)).toBe("silent");

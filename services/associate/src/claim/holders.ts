@@ -63,12 +63,15 @@ export class Holders {
     return new Holders(parts, id);
   }
 
-  /** @returns at once with `silent` if the lease of a dispatch that came again is over anyway */
+  /**
+   * A holder that answers is asked even if the server now waits for the whole lease: it may have waited for less when it sent the
+   * dispatch. One that cannot be asked is `silent` if the server waits for the whole lease.
+   */
   async look({ incarnation }: ClaimBody, place: Place, signal: AbortSignal): Promise<Holder> {
-    const waitedMs = await this.#waitedFor(place);
-    if (waitedMs === null) return "unknown";
-    if (waitedMs >= limits.associateAckWaitMs) return "silent";
-    if (!answersProbes(incarnation)) return "unknown";
+    if (!answersProbes(incarnation)) {
+      const waitedMs = await this.#waitedFor(place);
+      return waitedMs !== null && waitedMs >= limits.associateAckWaitMs ? "silent" : "unknown";
+    }
     const subject = subjects.attemptHolder(incarnation);
     let signs = beginning(performance.now());
     for (let askAtMs = signs.askedSinceMs; !signal.aborted;) {

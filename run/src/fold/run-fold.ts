@@ -2,7 +2,7 @@
 import type { LandingBody, StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { approvalsNeeded } from "@antiphon/contracts/runs/step-approval";
 import { askedOf } from "../facts/run-facts.ts";
-import type { Integration, RunState, TaskState } from "../state/run-state.ts";
+import type { Integration, RunState } from "../state/run-state.ts";
 import { foldFacts } from "../facts/facts-fold.ts";
 import { foldGateVerdict, withGatesReopened } from "./gate-fold.ts";
 import { foldTask, isTaskRecord, type TaskRecord } from "./task-fold.ts";

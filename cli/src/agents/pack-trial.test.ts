@@ -26,3 +26,9 @@ it("asks an interpreter with the pack's own file that it runs", () => {
     "--version",
   ]);
 });
+
+it("names no model, so that it needs no budget", () => {
+  const pack = readPack(join(import.meta.dirname, "../../../agents/claude/agent.yaml"));
+  expect(trialOf(pack, "/repo").inputs).toMatchObject({ agent: { name: "claude" } });
+  expect((trialOf(pack, "/repo").inputs as { agent: object }).agent).not.toHaveProperty("model");
+});

@@ -41,7 +41,12 @@ function programOf([first = "", option, script = ""]: readonly string[]): string
 
 /** Nothing is to be changed, and nothing can land. */
 export function trialOf(pack: AgentPack, repo: string): Intent {
-  const agent = packAgent({ ...pack, argv: [...triedOf(pack.argv), "--version"], prompt: "stdin" });
+  // The program is asked for its version, which needs no model and so no budget.
+  const { model: _none, ...agent } = packAgent({
+    ...pack,
+    argv: [...triedOf(pack.argv), "--version"],
+    prompt: "stdin",
+  });
   return {
     goal: `Try the agent pack ${pack.name}`,
     inputs: {

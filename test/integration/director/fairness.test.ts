@@ -45,7 +45,7 @@ async function ask(runId: string, options: Partial<RunOptions>): Promise<void> {
   const body: IntentBody = {
     intentId: "it_1",
     intent: { goal: "Do it", inputs: {}, constraints: {} },
-    options: runOptions({ repo: at, agent: SCRIPTED as RunOptions["agent"], ...options }),
+    options: runOptions({ repo: at, agent: SCRIPTED as RunOptions["agent"], checks: ["true"], ...options }),
     base: { repo: at, ref: "refs/heads/main", commit: repo.head },
     principal: "test",
   };

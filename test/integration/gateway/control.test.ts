@@ -58,7 +58,7 @@ afterAll(async () => {
 let goals = 0;
 
 async function begin(inputs: Record<string, unknown> = {}): Promise<string> {
-  const intent = { ...intentFor(repo.path, inputs), goal: `Do it ${(goals += 1)}` };
+  const intent = { ...intentFor(repo.path, { checks: ["true"], ...inputs }), goal: `Do it ${(goals += 1)}` };
   const stored = await world.call("POST", "/intents", { body: intent });
   const started = await world.call("POST", `/intents/${String(stored.body.intentId)}/run`);
   expect(started.status, started.text).toBe(202);

@@ -73,7 +73,9 @@ async function line(runId: string): Promise<unknown> {
 }
 
 it("a Director archives a closed run; clients see no difference, and a restore puts it back once", async () => {
-  const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
+  const { body } = await world.call("POST", "/intents", {
+    body: intentFor(repo, {}, { allow_unverified: true }),
+  });
   const start = { headers: { "idempotency-key": "archived-1" } };
   const path = `/intents/${String(body.intentId)}/run`;
   const runId = String((await world.call("POST", path, start)).body.runId);
@@ -120,7 +122,9 @@ it("a Director archives a closed run; clients see no difference, and a restore p
 });
 
 it("an archived run has no documents: its contracts are derived from its records, and a restore brings all back", async () => {
-  const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
+  const { body } = await world.call("POST", "/intents", {
+    body: intentFor(repo, {}, { allow_unverified: true }),
+  });
   const path = `/intents/${String(body.intentId)}/run`;
   const runId = String((await world.call("POST", path)).body.runId);
   const intent = (await world.journal.read(runId))[0];
@@ -153,7 +157,9 @@ it("an archived run has no documents: its contracts are derived from its records
 });
 
 it("restoring a run that is not archived or does not exist fails with a code and a remedy", async () => {
-  const { body } = await world.call("POST", "/intents", { body: intentFor(repo) });
+  const { body } = await world.call("POST", "/intents", {
+    body: intentFor(repo, {}, { allow_unverified: true }),
+  });
   const { body: run } = await world.call("POST", `/intents/${String(body.intentId)}/run`);
   const here = await world.call("POST", `/runs/${String(run.runId)}/restore`);
   expect([here.status, errorOf(here).code]).toEqual([409, "ANT_RUN_NOT_ARCHIVED"]);

@@ -435,7 +435,10 @@ describe("an event that people send to a run", () => {
       { runId, event: "approval", accepted: true, taskId: "T-001", epoch: 1 },
     ]);
     const input = await world.journal.find("input", runId, "T-001", 1);
-    expect(input?.body).toEqual({ event: "approval", choice: "approve", answers: [], by: "local" });
+    expect(input?.body).toEqual({
+      ...{ event: "approval", choice: "approve", answers: [], by: "local" },
+      instructs: true,
+    });
     const late = await world.call("POST", `/runs/${runId}/events`, {
       body: { event: "answer", answers: ["x"] },
     });

@@ -134,7 +134,7 @@ test("a change that conflicts with the moved branch is judged no second time", a
 });
 
 test("a branch that moves during each judging ends the run after three tries, each of which was judged", async () => {
-  const runId = await begin(`sleep 1; ${findings([])}`);
+  const runId = await begin(`sleep 6; ${findings([])}`); // The branch has to move meanwhile, on a slow machine too.
   let theirs = move("other-0.js");
   await follow(runId, (record) => {
     if (isAgain(record)) theirs = move(`other-${record.epoch}.js`);

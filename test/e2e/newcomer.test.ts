@@ -224,6 +224,7 @@ const services = (more: Record<string, string> = {}): Record<string, string> => 
 function lasting(text: string): string {
   const named = Object.entries(ids).reduce((all, [name, id]) => all.replaceAll(id, `<${name}>`), text);
   return named
+    .replaceAll(/^.* sandbox started in .*\n/gm, "") // Told only of a start that takes a while.
     .replaceAll(dir, "<dir>")
     .replaceAll(stack.ready.gateway, "<gateway>")
     .replaceAll(String(port), "<port>")

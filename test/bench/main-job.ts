@@ -62,26 +62,34 @@ async function tasks(stack: Stack): Promise<{ totals: number[]; stages: { [stage
     "answer to the agent's first command": [],
     "intent to claim": [],
     "claim to result": [],
+    "claim to result beyond the agent's own time": [],
     "result to verdict": [],
     "verdict to landed": [],
   };
   for (let i = -2; i < RUNS; i += 1) {
     const { runId, seconds, acceptedAtMs, records } = await landedRun(stack, {
       repo: project.path,
-      agent: { kind: "scripted", commands: ["date +%s%N > begun", `${FIX} && echo // ${i} >> add.js`] },
+      agent: {
+        kind: "scripted",
+        commands: ["date +%s%N > begun", `${FIX} && echo // ${i} >> add.js && date +%s%N > ended`],
+      },
       checks: [check],
     });
     if (project.landed(runId).length !== 1) throw new Error(`${runId} did not land`);
     if (i < 0) continue; // The first runs fill the caches that a used installation has.
     totals.push(seconds);
-    const begun = execFileSync("git", ["-C", project.path, "show", `antiphon/${runId}:begun`], {
-      encoding: "utf8",
-    });
-    stages["answer to the agent's first command"]?.push(Number(begun) / 1e9 - acceptedAtMs / 1000);
+    const noted = (name: string): number => {
+      const args = ["-C", project.path, "show", `antiphon/${runId}:${name}`];
+      return Number(execFileSync("git", args, { encoding: "utf8" })) / 1e9;
+    };
+    stages["answer to the agent's first command"]?.push(noted("begun") - acceptedAtMs / 1000);
     const at = (type: string): number =>
       Date.parse(records.find((record) => record.type === type)?.at ?? "") / 1000;
     stages["intent to claim"]?.push(at("claim") - at("intent"));
-    stages["claim to result"]?.push(at("result") - at("claim"));
+    const attempt = at("result") - at("claim");
+    stages["claim to result"]?.push(attempt);
+    // The agent's own check, one start of node, is in it.
+    stages["claim to result beyond the agent's own time"]?.push(attempt - (noted("ended") - noted("begun")));
     stages["result to verdict"]?.push(at("verdict") - at("result"));
     stages["verdict to landed"]?.push(at("landing") - at("verdict"));
   }

@@ -141,7 +141,7 @@ function ofDirectorTasks(
       ...(ref === null ? {} : { base_ref: ref }),
       ...(checks.length === 0 ? {} : { checks }),
       ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
-      // What a task leaves open is the run's to say, not the contract's default.
+      // The run decides what a task leaves open; the contract's default does not.
       ...(egress_profile === undefined ? {} : { egress_profile: task.egress_profile }),
       ...(time_budget_s === undefined ? {} : { time_budget_s }),
       ...(kind === "git" ? {} : { allowed_tools: task.allowed_tools }),

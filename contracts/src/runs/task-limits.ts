@@ -1,4 +1,4 @@
-/** What one task may use of what its run has: tools, network and time. A task can narrow its run, and never widen it. Pure. */
+/** The tools, the network and the time of one task. A task can narrow those of its run, and never widen them. Pure. */
 import type { DirectorTask, EgressProfile, TaskKind } from "../seeds/director-task.ts";
 import type { AgentSpec } from "./agents.ts";
 

@@ -118,7 +118,8 @@ function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at:
 }
 
 /**
- * What was said about the run's commits and nobody is asked again, so that no other commit may land in their place; null: nothing.
+ * The approval or the verdict of a skill that holds for the run's commits alone, because nobody is asked again. With one, no other
+ * commit may land in their place; null: there is none.
  * A skill is asked again about each change; a person is not, because an approval is bound to what that person saw. A verdict
  * without `replayed` comes from a Director that asks nobody again.
  */

@@ -76,7 +76,7 @@ fi`,
     note: "git_status",
   },
   git_checkpoint: {
-    // Files that git does not know may be of the prepared environment. What the task itself changes is compared outside.
+    // Files that git does not know may belong to the prepared environment. A change by the task is found without git.
     script: `[ -z "$(git status --porcelain --untracked-files=no)" ] || { git status --short >&2; echo "the files are not those of the commit" >&2; exit 3; }
 echo "commit $(git rev-parse HEAD)"
 echo "tree $(git rev-parse 'HEAD^{tree}')"`,

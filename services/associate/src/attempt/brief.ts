@@ -6,7 +6,7 @@
  */
 import type { DirectorTask, DispatchBody, EarlierTask } from "@antiphon/contracts";
 
-/** What a task before this one left. */
+/** The result of a task before this one. */
 export interface Earlier {
   readonly task: string;
   readonly kind: EarlierTask["kind"];

@@ -1,6 +1,6 @@
 /**
- * What the tasks that a task depends on have left, in words: their own summaries, and what those printed that only read. It is
- * read from their evidence. It only helps the agent, so an attempt does without it if it cannot be read.
+ * Tells an attempt the results of the tasks that it depends on: the summary of each, and the output of those that only read.
+ * Both come from their evidence. They only help the agent, so an attempt does without them if they cannot be read.
  */
 import type { DispatchBody, EarlierTask, EvidenceFile } from "@antiphon/contracts";
 import type { AttemptPorts } from "../ports.ts";

@@ -156,7 +156,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
   return null;
 }
 
-/** An agent that was to leave something and left nothing. What it printed may be all that was asked for. */
+/** An agent that was to leave files and left none. Of an agent that was to leave none, the output may be the whole result. */
 function isIdle({ kind, change, left, wants }: AttemptFacts): boolean {
   return kind === "edit_repo" ? change === null : kind === "inspect" && wants.files > 0 && left === 0;
 }

@@ -1,6 +1,6 @@
 /**
- * What the tasks before a task left: the commit that a git task goes back to, and what an attempt is told of. A function of the
- * records, so that every Director tells the same. Pure.
+ * Finds the earlier tasks of a task: the one whose commit a git task goes back to, and those that an attempt is told about. It
+ * reads the records alone, so every Director tells the same. Pure.
  */
 import { AntiphonError, goesBack, type EarlierTask, type PlannedTask } from "@antiphon/contracts";
 import type { RunState, TaskState } from "@antiphon/run";

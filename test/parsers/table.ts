@@ -88,7 +88,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
     "gives a document of at most 256 KiB of the configured provider to the parser of JSON",
   "services/gateway/src/http/http-server.ts":
     "JSON of a bounded body; `intake` walks it, with a bound on depth",
-  "services/gateway/src/http/routes.ts": "a form of fixed length",
+  "services/gateway/src/http/routes/route-values.ts": "a form of fixed length",
   "services/gateway/src/http/openapi.ts": OURS,
   "services/gateway/src/journal/dead-letters.ts": BOUNDED,
   "services/sandbox-runner/src/config.ts": OPERATOR,

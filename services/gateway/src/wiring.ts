@@ -15,7 +15,7 @@ import { openHttpServer } from "./http/http-server.ts";
 import { natsBackend } from "./backend/nats-backend.ts";
 import { openSessionStore } from "./sessions/session-store.ts";
 import { SessionTokens } from "./http/session-tokens.ts";
-import { addRoutes } from "./http/routes.ts";
+import { addRoutes } from "./http/routes/routes.ts";
 import { measureRequests } from "./http/request-metrics.ts";
 import { showRoutes } from "./http/route-endpoints.ts";
 import { DEPLOYED, LOCAL } from "./policy/built-in-policies.ts";

@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLogger } from "../../../runtime/src/index.ts";
 import { openHttpServer } from "../../../services/gateway/src/http/http-server.ts";
-import { addRoutes, type RouteParts } from "../../../services/gateway/src/http/routes.ts";
+import { addRoutes, type RouteParts } from "../../../services/gateway/src/http/routes/routes.ts";
 import { SessionTokens } from "../../../services/gateway/src/http/session-tokens.ts";
 import { faultOfProblem } from "../../support/problem.ts";
 

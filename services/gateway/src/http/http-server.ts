@@ -1,4 +1,4 @@
-// Fastify with its guards and its one error mapper; the routes are in routes.ts and event-stream.ts. Without NATS, a
+// Fastify with its guards and its one error mapper; the routes are in routes/ and event-stream.ts. Without NATS, a
 // request that needs it gets 503 at once. A deployment with a token accepts prompts with a session token only.
 //
 // Promises:

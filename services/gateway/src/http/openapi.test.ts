@@ -2,9 +2,9 @@ import { createLogger } from "@antiphon/runtime";
 import { describe, expect, it } from "vitest";
 import { ROUTE_RIGHTS } from "../identity/route-rights.ts";
 import { openHttpServer } from "./http-server.ts";
-import { addRoutes } from "./routes.ts";
+import { addRoutes } from "./routes/routes.ts";
 import { SessionTokens } from "./session-tokens.ts";
-import type { RouteParts } from "./routes.ts";
+import type { RouteParts } from "./routes/routes.ts";
 import { openApi } from "./openapi.ts";
 import { ROUTES } from "./route-table.ts";
 

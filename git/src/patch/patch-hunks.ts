@@ -1,5 +1,5 @@
 /** The hunks of one file: in order, without overlap, and with exactly the line counts of their headers. */
-import type { FilePatch } from "./patch-parser.ts";
+import type { FilePatch } from "./file-patch.ts";
 import type { PatchCursor } from "./patch-cursor.ts";
 
 export function readHunks(cursor: PatchCursor, file: FilePatch): void {

@@ -13,7 +13,8 @@ import { limits } from "@antiphon/contracts";
 import { pathMatcher, type PathMatcher } from "./glob.ts";
 import { checkPath, foldedPath } from "./path-rules.ts";
 import type { Guard } from "../protection/guard.ts";
-import { parsePatch, type FilePatch } from "./patch-parser.ts";
+import { parsePatch } from "./patch-parser.ts";
+import type { FilePatch } from "./file-patch.ts";
 import { PatchRefused, refuse, type Refusal } from "./patch-refusal.ts";
 
 export interface PatchRules {

@@ -10,8 +10,10 @@ import { ROOT } from "./checkout.mjs";
 import { reasonOf, run } from "./command.mjs";
 import { StepFailure } from "./step-failure.mjs";
 
-/** @type {{node: string, npm: string, integrity: Readonly<Record<string, string>>}} */
-const PINNED = JSON.parse(await readFile(path.join(ROOT, "setup/node-program.json"), "utf8"));
+/** @typedef {{node: string, npm: string, integrity: Readonly<Record<string, string>>}} PinnedNode */
+
+/** @type {PinnedNode} */
+export const PINNED = JSON.parse(await readFile(path.join(ROOT, "setup/node-program.json"), "utf8"));
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
 /** For names that follow the contents of an image. */
@@ -20,18 +22,19 @@ export const NODE_VERSIONS = `node ${PINNED.node} npm ${PINNED.npm}`;
 /**
  * Puts node, npm and npx below usr/local of a tree.
  *
- * @param {{tree: string, directory: string, note: (text: string) => void}} input directory: scratch space, removed by the caller
+ * @param {{tree: string, directory: string, note: (text: string) => void, pinned?: PinnedNode}} input
+ *   directory: scratch space, removed by the caller
  */
-export async function addNode({ tree, directory, note }) {
+export async function addNode({ tree, directory, note, pinned = PINNED }) {
   const binary = `node-linux-${process.arch}`;
-  if (!Object.hasOwn(PINNED.integrity, binary))
+  if (!Object.hasOwn(pinned.integrity, binary))
     throw new StepFailure(
       `there is no build of Node for images on ${process.arch}`,
       "name an image that has node in ANTIPHON_SANDBOX_IMAGE",
     );
-  note(`fetching Node ${PINNED.node} (about 45 MB)`);
-  const node = await fetchPackage(binary, PINNED.node, directory);
-  const npm = await fetchPackage("npm", PINNED.npm, directory);
+  note(`fetching Node ${pinned.node} (about 45 MB)`);
+  const node = await fetchPackage(binary, pinned.node, { directory, pinned });
+  const npm = await fetchPackage("npm", pinned.npm, { directory, pinned });
   const place = path.join(tree, "usr/local");
   await mkdir(path.join(place, "bin"), { recursive: true });
   await mkdir(path.join(place, "lib/node_modules"), { recursive: true });
@@ -44,8 +47,8 @@ export async function addNode({ tree, directory, note }) {
     await symlink(`../lib/node_modules/npm/bin/${name}-cli.js`, path.join(place, "bin", name));
 }
 
-/** @param {string} name @param {string} version @param {string} directory */
-async function fetchPackage(name, version, directory) {
+/** @param {string} name @param {string} version @param {{directory: string, pinned: PinnedNode}} into */
+async function fetchPackage(name, version, { directory, pinned }) {
   const target = path.join(directory, name);
   await mkdir(target, { recursive: true });
   const args = [
@@ -66,7 +69,7 @@ async function fetchPackage(name, version, directory) {
   const digest = createHash("sha512")
     .update(await readFile(file))
     .digest("base64");
-  if (`sha512-${digest}` !== PINNED.integrity[name])
+  if (`sha512-${digest}` !== pinned.integrity[name])
     throw new StepFailure(
       `the npm registry served another ${name} ${version} than the one that is pinned`,
       "do not use this registry until you know why",

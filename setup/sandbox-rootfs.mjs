@@ -2,7 +2,7 @@
  * Makes the sandbox's root file system without an image registry: the Debian packages of
  * deploy/images/sandbox/packages.txt with their dependencies, unpacked side by side, plus Node and npm of
  * node-program.json. No maintainer script runs, so neither root nor a chroot is needed; the effects that the sandbox needs
- * are produced here. The tree follows this machine's release.
+ * are produced here. The tree follows this machine's release, or the one that is asked for.
  */
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -47,11 +47,17 @@ const ALTERNATIVES = {
 /**
  * Makes the tree and packs it into one uncompressed tar.
  *
- * @param {{packages: readonly string[], directory: string, tarFile: string, note: (text: string) => void, extend?: (tree: string) => Promise<void>}} input
- *   directory: scratch space, removed by the caller. extend: adds to the tree before it is packed
+ * @param {object} input
+ * @param {readonly string[]} input.packages
+ * @param {string} input.directory scratch space, removed by the caller
+ * @param {string} input.tarFile
+ * @param {(text: string) => void} input.note
+ * @param {(tree: string) => Promise<void>} [input.extend] adds to the tree before it is packed
+ * @param {{id: "debian" | "ubuntu", codename: string}} [input.release] default: this machine's
+ * @param {import("./node-program.mjs").PinnedNode} [input.node] default: that of node-program.json
  */
-export async function buildRootfs({ packages, directory, tarFile, note, extend }) {
-  const host = await hostDistribution();
+export async function buildRootfs({ packages, directory, tarFile, note, extend, release, node }) {
+  const host = release ?? (await hostDistribution());
   if (host === null)
     throw new StepFailure(
       "the sandbox image needs an image registry here: only Debian and Ubuntu can build it from packages",
@@ -67,7 +73,7 @@ export async function buildRootfs({ packages, directory, tarFile, note, extend }
     UNWANTED,
   );
   await configure(tree);
-  await addNode({ tree, directory, note });
+  await addNode({ tree, directory, note, ...(node === undefined ? {} : { pinned: node }) });
   await extend?.(tree);
   await pack(tree, tarFile);
 }

@@ -49,9 +49,11 @@ export async function replayed(
   gateway: GatewayClient,
   runId: string,
   { task, epoch, budgetS }: AttemptName,
+  image: string | undefined,
 ): Promise<ReplayReport> {
   const timeoutMs = budgetS * 1000 + WAIT_MS;
-  const answer = await gateway.post("/runs/{id}/replay", { id: runId }, { task, epoch }, timeoutMs);
+  const request = { task, epoch, ...(image === undefined ? {} : { image }) };
+  const answer = await gateway.post("/runs/{id}/replay", { id: runId }, request, timeoutMs);
   if (!("error" in answer)) return answer;
   // The status was sent before the replay began (see the gateway's README).
   const { code, message, remedy, ...data } = answer.error;
@@ -60,13 +62,23 @@ export async function replayed(
 
 export function replayLine(report: ReplayReport, c: Colours): string {
   const { task, epoch, same, recorded, replayed: now, calls, served, divergence } = report;
+  const where = placeOf(report);
   const used = calls === 0 ? "no model call" : `${served} of ${calls} recorded answers, 0 tokens`;
-  const where = divergence === null ? "" : `; first difference: ${divergence.step}: ${divergence.what}`;
+  const first = divergence === null ? "" : `; first difference: ${divergence.step}: ${divergence.what}`;
   if (same)
-    return `${c.green("✓")} ${task} attempt ${epoch}: the same ${shown(recorded)}  ${c.dim(`${used}${where}`)}`;
-  return `${c.red("✗")} ${task} attempt ${epoch}: ${shown(recorded)} then, ${shown(now)} now${where}  ${c.dim(used)}`;
+    return `${c.green("✓")} ${task} attempt ${epoch}: the same ${shown(recorded)}${where}  ${c.dim(`${used}${first}`)}`;
+  return `${c.red("✗")} ${task} attempt ${epoch}: ${shown(recorded)} then, ${shown(now)} now${where}${first}  ${c.dim(used)}`;
 }
 
 function shown(digest: string | null): string {
   return digest === null ? "empty diff" : `diff ${digest.slice(0, 17)}`;
 }
+
+/** Said only if the image is another one, because most replays are in the same. */
+function placeOf({ images }: ReplayReport): string {
+  const { recorded = null, replayed: now = null } = images ?? {};
+  if (recorded === null || now === null || recorded === now) return "";
+  return ` in image ${shortId(now)} (recorded in ${shortId(recorded)})`;
+}
+
+const shortId = (id: string): string => id.slice(0, 19);

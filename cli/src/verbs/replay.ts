@@ -4,6 +4,7 @@ import type { AddVerb, CliContext } from "../context.ts";
 
 interface ReplayFlags {
   readonly attempt?: string[];
+  readonly image?: string;
   readonly json?: boolean;
 }
 
@@ -18,12 +19,17 @@ export const addReplay: AddVerb = (program, context) => {
     )
     .argument("<runId>", "the id of the run", runId)
     .option("--attempt <task:n>", "only this attempt, such as T-001:2 (repeatable)", collect)
+    .option(
+      "--image <ref>",
+      "in this allowed sandbox image instead of the run's; `default` is the standard image",
+    )
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       `${examples([
         "antiphon replay run_4f0c2k9s0x7d2m1q8z3a",
         "antiphon replay run_4f0c2k9s0x7d2m1q8z3a --attempt T-001:2 --json",
+        "antiphon replay run_4f0c2k9s0x7d2m1q8z3a --image python-3.13:1",
       ])}\nExit codes: 0 all diffs are the same, 1 one differs or an attempt has no record.\n`,
     )
     .action(async (id: string, flags: ReplayFlags) => {
@@ -39,7 +45,7 @@ async function replay(context: CliContext, id: string, flags: ReplayFlags): Prom
   const reports = [];
   for (const attempt of attempts) {
     screen.status(`replaying attempt ${attempt.epoch} of ${attempt.task}`);
-    const report = await replayed(gateway, id, attempt).finally(() => screen.status(null));
+    const report = await replayed(gateway, id, attempt, flags.image).finally(() => screen.status(null));
     reports.push(report);
     if (!report.same) context.setExitCode(1);
     if (flags.json !== true) screen.out(replayLine(report, screen.colours));

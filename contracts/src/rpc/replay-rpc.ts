@@ -8,9 +8,17 @@ import { Digest, ErrorCode, RunId, TaskId } from "../shapes/ids.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 const epoch = Type.Integer({ minimum: 1, description: "The attempt." });
+/** Absent: the name that the run recorded. */
+const image = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 512,
+    description: "Another sandbox image, from the allowlist. Default: the one of the run.",
+  }),
+);
 
 export const ReplayRequest = closed(
-  { task: TaskId, epoch },
+  { task: TaskId, epoch, image },
   { description: "Carry out an attempt of a run once more, with the recorded answers of its model calls." },
 );
 export type ReplayRequest = Static<typeof ReplayRequest>;
@@ -21,6 +29,7 @@ export const AttemptReplayRequest = closed(
     run: RunId,
     task: TaskId,
     epoch,
+    image,
   },
   { description: "The gateway asks an Associate to carry out a recorded attempt once more." },
 );
@@ -37,6 +46,7 @@ export const Divergence = closed(
 );
 export type Divergence = Static<typeof Divergence>;
 
+const imageId = Type.String({ minLength: 1 });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const ReplayReport = closed(
@@ -55,6 +65,15 @@ export const ReplayReport = closed(
       description: "The first step that differs. With `same`, it did not matter. null: none.",
     }),
     code: nullable(ErrorCode, { description: "How the attempt ended now; null: it proposed a change." }),
+    images: Type.Optional(
+      closed(
+        {
+          recorded: nullable(imageId, { description: "null: no sandbox was needed." }),
+          replayed: nullable(imageId, { description: "null: no sandbox was needed, or none was started." }),
+        },
+        { description: "The images of the two sandboxes, by their digests." },
+      ),
+    ),
   },
   { description: "How a replay compares with its record." },
 );

@@ -51,6 +51,8 @@ describe("a replay", () => {
       replayed: null,
       divergence: { step: "end" },
     });
+    const before = compared(THEN, { ...killed, commands: [] });
+    expect(before.divergence).toEqual({ step: "end", what: "killed at the end of its time budget" });
     expect(compared(THEN, { ...NOW, commands: [ran("agent", 0)] }).divergence?.what).toContain("did not run");
   });
 

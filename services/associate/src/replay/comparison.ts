@@ -2,7 +2,8 @@
  * Compares an attempt with a replay of it, and names the first step at which they part. Pure.
  *
  * Steps in the order in which they happen: model calls, commands, the diff. A network that the recorded attempt used cannot
- * be replayed, so it is named before a diff that differs.
+ * be replayed, so it is named before a diff that differs. A replay that was stopped names that before the commands that it did
+ * not come to.
  */
 import {
   digestOf,
@@ -54,7 +55,7 @@ function divergenceOf(then: Recorded, now: Replayed): Divergence | null {
   const differs = digestOfOutcome(then) !== digestOfOutcome(now);
   const steps: (Divergence | null)[] = [
     now.strayed === null ? null : { step: "model-call", what: now.strayed },
-    commandDifference(then.commands, now.commands),
+    commandDifference(then.commands, now.commands, now.stopped),
     differs && now.stopped !== null ? { step: "end", what: now.stopped } : null,
     differs && then.network !== null
       ? { step: "network", what: `${then.network} was answered then; a replay has no network` }
@@ -67,10 +68,12 @@ function divergenceOf(then: Recorded, now: Replayed): Divergence | null {
 function commandDifference(
   then: AssociateResult["commands_run"],
   now: AssociateResult["commands_run"],
+  stopped: string | null,
 ): Divergence | null {
   for (const [i, was] of then.entries()) {
     const is = now[i];
     if (is?.exit_code === was.exit_code) continue;
+    if (is === undefined && stopped !== null) return { step: "end", what: stopped };
     const how = is === undefined ? "did not run" : `exited ${is.exit_code}`;
     const command = was.command.replace(/\s+/g, " ").slice(0, 200);
     return { step: "command", what: `\`${command}\` exited ${was.exit_code} and now ${how}` };

@@ -13,6 +13,8 @@ export interface RecordedAttempt extends Recorded {
   readonly calls: readonly BlobRef[];
   /** The messages of people that it was given, with the look that read each; 0: its brief had it. */
   readonly heard: readonly (Told & { readonly look: number })[];
+  /** The digest of the image of its sandbox; null: it had no sandbox. */
+  readonly image: string | null;
 }
 
 /**
@@ -77,6 +79,7 @@ export async function recordedAttempt(
     ),
     commands: result.body.result.commands_run,
     network: await networkOf(bundle, evidence),
+    image: await imageOf(bundle, evidence),
   };
 }
 
@@ -99,6 +102,16 @@ async function callsMade(bundle: EvidenceManifest, { text }: Pick<EvidenceStore,
   if (summary === undefined) return 0;
   const { model_calls } = JSON.parse(await text(summary)) as { model_calls?: number };
   return model_calls ?? 0;
+}
+
+async function imageOf(
+  bundle: EvidenceManifest,
+  { text }: Pick<EvidenceStore, "text">,
+): Promise<string | null> {
+  const file = fileOf(bundle, "provenance/environment.json");
+  if (file === undefined) return null;
+  const { sandbox } = JSON.parse(await text(file)) as { sandbox?: { image?: string } | null };
+  return sandbox?.image ?? null;
 }
 
 /** The first request that got an answer from anything but a model. */

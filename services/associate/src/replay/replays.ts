@@ -6,7 +6,13 @@
  * sandbox has a name of its own. A replay ends at the task's time budget, or when its caller has gone away.
  */
 import { AntiphonError, digestOf, limits } from "@antiphon/contracts";
-import type { AttemptReplayEvent, AttemptReplayRequest, Digest, ReplayReport } from "@antiphon/contracts";
+import type {
+  AttemptReplayEvent,
+  AttemptReplayRequest,
+  Digest,
+  ErrorCode,
+  ReplayReport,
+} from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";
 import { withTreesAgain } from "../attempt/export-again.ts";
 import { attempted } from "../attempt/work.ts";
@@ -15,6 +21,14 @@ import { proposed } from "../evidence/proposal.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { compared } from "./comparison.ts";
 import { recordedAttempt } from "./recorded-attempt.ts";
+
+/** No sandbox can be made of the image, so there is nothing to compare. */
+const IMAGE_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  "ANT_SANDBOX_IMAGE_INVALID",
+  "ANT_SANDBOX_IMAGE_MISSING",
+  "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+  "ANT_SANDBOX_IMAGE_UNUSABLE",
+]);
 
 export interface ReplayParts {
   readonly associate: string;
@@ -54,9 +68,10 @@ export class Replays {
 
   async #replay(request: AttemptReplayRequest, signal: AbortSignal): Promise<ReplayReport> {
     const { journal, ports: given, associate } = this.#parts;
-    const { replayId, run, task, epoch } = request;
+    const { replayId, run, task, epoch, image } = request;
     const then = await recordedAttempt({ run, task, epoch }, journal, given.evidence);
-    const { dispatch, calls, heard } = then;
+    const { calls, heard } = then;
+    const dispatch = image === undefined ? then.dispatch : { ...then.dispatch, image };
     const briefed = heard.filter(({ look }) => look === 0);
     const read = heard.filter(({ look }) => look > 0);
     const order = { runId: run, epoch, dispatch, associate, replay: { id: replayId, calls, briefed, read } };
@@ -64,13 +79,16 @@ export class Replays {
     const ran = await attempted(order, ports, { stop: signal, giveUp: signal });
     if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", "the replay was ended early");
     const { facts, report, artifacts } = await proposed(order, ports, ran);
-    const egress = ran.outcome?.egress;
+    const { ending } = facts;
+    if (ending.kind === "stopped" && IMAGE_FAULTS.has(ending.code))
+      throw new AntiphonError(ending.code, ending.message);
+    const { egress, meta } = ran.outcome ?? {};
     const { same, recorded, replayed, divergence } = compared(then, {
       diff: facts.change?.patch ?? null,
       artifacts: digestsOf(artifacts),
       commands: report.result.commands_run,
       strayed: egress?.replay?.strayed ?? null,
-      stopped: facts.ending.kind === "stopped" ? facts.ending.message : null,
+      stopped: ending.kind === "stopped" ? ending.message : null,
     });
     return {
       ...{ replayId, run, task, epoch, same, recorded, replayed, divergence },
@@ -78,6 +96,7 @@ export class Replays {
       served: egress?.replay?.served ?? 0,
       model_tokens: egress?.model_tokens ?? 0,
       code: report.code,
+      images: { recorded: then.image, replayed: meta?.image ?? null },
     };
   }
 }

@@ -25,8 +25,7 @@ export function replayController(
       await guard.admitCall(principal);
       await backend.admit();
       await records(runId);
-      const { task, epoch } = outcome.value;
-      return { replayId: `rpl_${uniqueId()}`, run: runId, task, epoch };
+      return { replayId: `rpl_${uniqueId()}`, run: runId, ...outcome.value };
     },
     carryOut: (order, signal) => backend.replay(order, signal),
   };

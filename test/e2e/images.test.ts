@@ -1,4 +1,6 @@
 /** The image of a run's sandboxes, and the abilities of the standard image. */
+import { rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makeBusyboxImage } from "../support/busybox-image.ts";
 import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
@@ -113,6 +115,53 @@ describe("the image of a run", () => {
     const { document } = await stack.json<Summary>(fixing(repo));
     expect(document).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
     expect(repo.landed(document.runId)).toHaveLength(1);
+  });
+
+  test("can be one of its own for a task of a plan, whose checks run in it as well", async () => {
+    const repo = project({ ...GREETING, "bash.sh": "test -e /bin/bash && grep -q b other.txt\n" });
+    const plan = (image: string): string =>
+      JSON.stringify({
+        goal: "Fix both",
+        tasks: [
+          {
+            id: 1,
+            description: "Fix the greeting",
+            image,
+            agent: {
+              kind: "scripted",
+              commands: ["test ! -e /bin/bash && sed -i s/helo/hello/ greeting.txt"],
+            },
+            allowed_files: ["greeting.txt"],
+            checks: ["sh ./test.sh"],
+          },
+          {
+            id: 2,
+            description: "Add the other file",
+            agent: { kind: "scripted", commands: ["test -e /bin/bash && echo b > other.txt"] },
+            allowed_files: ["other.txt"],
+            checks: ["sh ./bash.sh"],
+          },
+        ],
+      });
+    const file = join(repo.path, "..", `${basename(repo.path)}-plan.json`);
+    const run = ["run", "--plan", file, "--repo", repo.path, "--attempts", "1"];
+    try {
+      writeFileSync(file, plan("team/unknown:1"));
+      const refused = await stack.antiphon(run);
+      expect(refused.stderr).toContain("/inputs/tasks/0/image: the image team/unknown:1 is not on");
+      expect(refused.stderr).toContain("ANT_SANDBOX_IMAGE_NOT_ALLOWED");
+      writeFileSync(file, plan(minimal.ref));
+      const { document } = await stack.json<Summary>(run);
+      expect(document).toMatchObject({
+        status: "succeeded",
+        tasks: [{ verdict: "PASS", image: minimal.ref }, { verdict: "PASS" }],
+      });
+      expect(document.tasks[1]).not.toHaveProperty("image");
+      const shown = await stack.antiphon(["get", document.runId]);
+      expect(shown.stdout).toContain(`[in ${minimal.ref}]`);
+    } finally {
+      rmSync(file, { force: true });
+    }
   });
 
   test("is replaced by the standard one if devcontainer.json builds it, and the run reports that", async () => {

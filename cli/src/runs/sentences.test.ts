@@ -30,7 +30,7 @@ const INTENT = record(
     intentId: "it_1",
     principal: "ann",
     intent: { goal: "Fix it" },
-    options: {},
+    options: { agent: { kind: "scripted" } },
     base: { repo: { name: "app", path: "/app" }, ref: "refs/heads/main", commit: COMMIT },
   },
   null,
@@ -41,7 +41,13 @@ const ROUTED = record(
   {
     workflow: "DEBUG",
     reason: "an error signal",
-    tasks: [{ task: { task_id: "T-001", instruction: "Fix it", kind: "edit_repo" }, deps: [] }],
+    tasks: [
+      {
+        task: { task_id: "T-001", instruction: "Fix it", kind: "edit_repo" },
+        deps: [],
+        agent: { kind: "scripted" },
+      },
+    ],
   },
   null,
   0,
@@ -210,7 +216,7 @@ describe("the summary of a run", () => {
   it("shows a pending approval, the decisions so far, and the command that decides", () => {
     const intent = {
       ...INTENT,
-      body: { ...INTENT.body, options: { approvals: { needed: 2 } } },
+      body: { ...INTENT.body, options: { agent: { kind: "scripted" }, approvals: { needed: 2 } } },
     } as RunRecord;
     const result = { ...(ASK.body as { result: object }).result, status: "ok", questions: [] };
     const ok = record("result", { ...(ASK.body as object), result });

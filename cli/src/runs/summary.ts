@@ -9,6 +9,9 @@ export interface TaskSummary {
   readonly title: string;
   /** The tasks that have to land first. */
   readonly deps: readonly string[];
+  /** Its own agent and sandbox image; absent: those of the run. */
+  readonly agent?: string;
+  readonly image?: string;
   readonly status: RunStep["status"];
   readonly phase: RunStep["phase"];
   readonly verdict: string | null;
@@ -96,13 +99,15 @@ function hasHeard(result: ResultBody | null, n: number): boolean {
 
 function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
   const { id, title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
+  const { agent, image } = step;
   const approval = step.approval ?? null;
   const bundles = view.artifacts.filter(
     (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
   );
   const evidence = bundles.at(-1)?.name ?? null;
   const stands = { title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions };
-  return { task: id, ...stands, evidence, approval };
+  const own = { ...(agent === undefined ? {} : { agent }), ...(image === undefined ? {} : { image }) };
+  return { task: id, ...stands, ...own, evidence, approval };
 }
 
 /** 0 ok, 1 run failed, 3 needs input. An open run is not a failure. */
@@ -205,5 +210,13 @@ function taskText(task: TaskSummary): string {
   const landed = task.commit === null ? "" : `, landed as ${short(task.commit)}`;
   const why = task.code === null ? "" : `: ${task.code}`;
   const after = task.deps.length === 0 ? "" : ` (after ${task.deps.join(", ")})`;
-  return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}${after}`;
+  return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}${after}${ownWords(task)}`;
+}
+
+function ownWords({ agent, image }: TaskSummary): string {
+  const words = [
+    ...(agent === undefined ? [] : [`by ${agent}`]),
+    ...(image === undefined ? [] : [`in ${image}`]),
+  ];
+  return words.length === 0 ? "" : ` [${words.join(" ")}]`;
 }

@@ -4,6 +4,7 @@ import { TaskId } from "../shapes/ids.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { PlannedGate } from "../runs/skill-gates.ts";
 import { Approvals } from "../runs/approvals.ts";
+import { TaskImage } from "../runs/task-spec.ts";
 import { MappedCriterion } from "../plans/criteria.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { DirectorTask } from "../seeds/director-task.ts";
@@ -30,6 +31,7 @@ export const PlannedTask = closed({
     }),
   ),
   approvals: Type.Optional(Approvals),
+  image: Type.Optional(TaskImage),
   gate: Type.Optional(PlannedGate),
 });
 export type PlannedTask = {
@@ -42,6 +44,8 @@ export type PlannedTask = {
   criteria?: MappedCriterion[];
   /** Absent: the plan asks no people. */
   approvals?: Approvals;
+  /** Its sandbox image. Absent: that of the run. */
+  image?: string;
   /** The task judges the verified change of another task. Absent: it does work of its own. */
   gate?: PlannedGate;
 };

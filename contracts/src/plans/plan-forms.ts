@@ -1,8 +1,8 @@
 /**
  * The forms in which a plan comes in, each with its contract and the way from it to tasks. Pure.
  *
- * A plan says what is to be done, in which order, in which files, and by which checks it is judged. A task may also narrow the
- * network, the tools and the time that its run has.
+ * A plan says what is to be done, in which order, in which files, and by which checks it is judged. A task may also name its
+ * image, and narrow the network, the tools and the time that its run has.
  */
 import type { DirectorTask } from "../seeds/director-task.ts";
 import type { Plan } from "../seeds/plan.ts";
@@ -100,7 +100,7 @@ export const PLAN_FORMS = {
 
 function ofContract(task: TaskContract): PlanTask {
   const { id, objective, scope, verification_commands: checks, acceptance_criteria, depends_on = [] } = task;
-  const { kind, git_action, base_ref } = task;
+  const { kind, git_action, base_ref, image } = task;
   return {
     id,
     description: objective,
@@ -108,6 +108,7 @@ function ofContract(task: TaskContract): PlanTask {
     ...(kind === undefined ? {} : { kind }),
     ...(git_action === undefined ? {} : { git_action }),
     ...(base_ref === undefined ? {} : { base_ref }),
+    ...(image === undefined ? {} : { image }),
     ...(checks.length === 0 ? {} : { checks }),
     ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
     allowed_files: scope.allowed_files,

@@ -102,6 +102,7 @@ describe("a plan", () => {
       },
     ]);
     expect(planned(contract("T-001")).tasks).toHaveLength(1);
+    expect(planned(contract("T-001", { image: "team/go:1" })).tasks).toMatchObject([{ image: "team/go:1" }]);
   });
 
   test("as DirectorTasks runs their commands and checks", () => {

@@ -21,6 +21,13 @@ export const Criterion = Type.Union(
 );
 export type Criterion = Static<typeof Criterion>;
 
+export const TaskImage = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description:
+    "Sandbox image of its attempts and of its checks, from the allowlist; `default` is the standard image. Default: that of the run.",
+});
+
 export const TaskSpec = closed(
   {
     id: Type.Integer({ minimum: 1, maximum: 1000 }),
@@ -51,6 +58,7 @@ export const TaskSpec = closed(
       }),
     ),
     approvals: Type.Optional(Approvals),
+    image: Type.Optional(TaskImage),
     egress_profile: Type.Optional(EgressProfile),
     allowed_tools: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {

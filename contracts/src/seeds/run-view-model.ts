@@ -78,6 +78,10 @@ export const RunStep = closed(
     }),
     attempts: Type.Integer({ minimum: 0, description: "Attempts that reached a verdict or a report." }),
     deps: Type.Array(Type.String()),
+    agent: Type.Optional(
+      Type.String({ description: "Its own agent, with its model. Absent: that of the run." }),
+    ),
+    image: Type.Optional(Type.String({ description: "Its own sandbox image. Absent: that of the run." })),
     verdict: Type.Union([Type.String(), Type.Null()]),
     code: Type.Union([Type.String(), Type.Null()]),
     message: Type.Union([Type.String(), Type.Null()]),

@@ -51,6 +51,9 @@ export const TaskContract = closed(
         description: "Of `git_reset` and `git_checkout`: `base`, or the id of a task.",
       }),
     ),
+    image: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 512, description: "Its own sandbox image, if it names one." }),
+    ),
     feedback: Type.Optional(Type.Array(TaskFeedback, { description: "Why earlier attempts were rejected." })),
     evidence: Type.Optional(
       Type.Array(closed({ path: Type.String({ minLength: 1 }), digest: Digest }), {

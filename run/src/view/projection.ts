@@ -61,6 +61,7 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
     epoch: phase.kind === "open" ? phase.epoch - 1 : phase.epoch,
     depends_on: [...planned.deps],
     ...doingOf(planned.task),
+    ...(planned.image === undefined ? {} : { image: planned.image }),
     feedback: task.feedback.map(({ epoch, code, message }) => ({ epoch, code, message })),
     evidence: task.evidence.map(({ key, digest }) => ({ path: key, digest })),
     ...(phase.kind === "done" && phase.commit !== null ? { commit: phase.commit } : {}),

@@ -76,6 +76,24 @@ describe("the view of a run", () => {
     expect(viewOf(start.slice(0, 2)).status).toBe("running");
   });
 
+  test("a task shows its own agent and image, and none that it shares with its run", () => {
+    const task = golden("DirectorTask.v0");
+    const { intent } = factsOf(start);
+    const shared = { task, deps: [], agent: intent?.options.agent };
+    const pack = {
+      ...golden("AgentSpec.v1", "full pack"),
+      model: { host: "models.test", name: "m" },
+      name: "pi",
+    };
+    const own = { ...shared, agent: pack, image: "team/go:1" };
+    const steps = viewOf([record("intent", {}), record("routed", { tasks: [shared, own] })]).steps;
+    expect(steps.map(({ agent, image }) => [agent, image])).toEqual([
+      [undefined, undefined],
+      ["pi (m)", "team/go:1"],
+    ]);
+    expect(steps.every((each) => validate("RunStep", each).ok)).toBe(true);
+  });
+
   test("a claim shows who works on it, at which epoch", () => {
     expect(step(start)).toMatchObject({ phase: "claimed", associate: "as_1", epoch: 1, status: "open" });
   });

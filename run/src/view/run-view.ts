@@ -5,7 +5,15 @@
  * Lifecycle: queued -> running <-> waiting_input -> succeeded | failed | canceled.
  */
 import { BUCKETS } from "@antiphon/contracts/topology/topology";
-import type { Choice, InputBody, RunArtifact, RunStep, RunViewModel, VerdictBody } from "@antiphon/contracts";
+import type {
+  AgentSpec,
+  Choice,
+  InputBody,
+  RunArtifact,
+  RunStep,
+  RunViewModel,
+  VerdictBody,
+} from "@antiphon/contracts";
 import {
   isPaused,
   type Attempt,
@@ -43,6 +51,7 @@ function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
     epoch: sent?.epoch ?? 0,
     attempts: attempts.filter(({ result }) => result?.kind === "reported").length,
     deps: [...deps],
+    ...ownOf(facts, planned),
     verdict: (newest?.verdict ?? sent?.verdict)?.verdict ?? null,
     code: told.findLast(({ code }) => code !== undefined)?.code ?? null,
     message: told.findLast(({ message }) => message !== undefined)?.message ?? null,
@@ -51,6 +60,24 @@ function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
     associate: sent?.associate ?? null,
     ...(approval === null ? {} : { approval }),
   };
+}
+
+/** The agent and the image that the task does not share with its run. */
+function ownOf(
+  { intent }: RunFacts,
+  { task, agent, image }: TaskFacts["planned"],
+): Pick<RunStep, "agent" | "image"> {
+  const named = agentWords(agent);
+  const isOwn = intent !== null && task.kind !== "git" && named !== agentWords(intent.options.agent);
+  return {
+    ...(isOwn ? { agent: named } : {}),
+    ...(image === undefined ? {} : { image }),
+  };
+}
+
+function agentWords(agent: AgentSpec): string {
+  if (agent.kind !== "pack") return agent.kind;
+  return agent.model === undefined ? agent.name : `${agent.name} (${agent.model.name})`;
 }
 
 type Standing = Pick<RunStep, "status" | "phase">;

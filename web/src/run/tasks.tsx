@@ -22,6 +22,8 @@ export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactE
               <p className="quiet">
                 {step.attempts > 1 && `${step.attempts} attempts. `}
                 {step.deps.length > 0 && `After ${step.deps.join(", ")}. `}
+                {step.agent !== undefined && `Agent: ${harmless(step.agent)}. `}
+                {step.image !== undefined && `Image: ${harmless(step.image)}. `}
                 {step.verdict !== null && `Clean room: ${step.verdict}. `}
                 {step.commit !== null && `Commit ${step.commit.slice(0, 10)}.`}
               </p>

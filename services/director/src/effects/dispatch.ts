@@ -8,7 +8,7 @@ import {
   type RunOptions,
 } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
-import { roomOf } from "../environments/run-room.ts";
+import { imageOf, roomOf } from "../environments/run-room.ts";
 import { decidingTree, dispatchEnvironment } from "../environments/dispatch-environment.ts";
 import { baseAhead } from "../verification/base-ahead.ts";
 import { checksOf } from "../verification/checks-of.ts";
@@ -61,7 +61,7 @@ export async function dispatch(
   const exporting = repository.exportBase(base.repo, tip);
   const preparing = decidingTree(run, planned.gate, exporting, repository).then((tree) => {
     if (environments === undefined) return null;
-    const order = { ...effect, agent };
+    const order = { ...effect, agent, image: imageOf(planned, options) };
     return dispatchEnvironment(run, order, tree, { environments, evidence }, signal);
   });
   const ahead =
@@ -88,7 +88,7 @@ export async function dispatch(
       -MAX_FEEDBACK,
     ),
     answers: [...answers],
-    image: options.image ?? null,
+    image: imageOf(planned, options),
     scope: scopeOf(planned, options.scope),
     ...(isGit && except.length > 0 ? { scope_except: except } : {}),
     grants: options.grants,

@@ -32,18 +32,25 @@ interface Ports {
   readonly evidence: VerdictEvidencePort;
 }
 
+interface EnvironmentOrder {
+  readonly taskId: string;
+  readonly epoch: number;
+  readonly agent: AgentSpec;
+  readonly image: string | null;
+}
+
 /** Null: the tree needs none. @throws Undispatched, or the fault of the machine */
 export async function dispatchEnvironment(
   run: RunState,
-  { taskId, epoch, agent }: { readonly taskId: string; readonly epoch: number; readonly agent: AgentSpec },
+  { taskId, epoch, agent, image }: EnvironmentOrder,
   tree: TreeRef,
   { environments, evidence }: Ports,
   signal: AbortSignal,
 ): Promise<EnvironmentSpec | null> {
-  const { options, retry_of, base } = intentOf(run);
+  const { retry_of, base } = intentOf(run);
   const spec = withAgent(await environments.specFor(setupOf(run), tree, null), agent, tree, base.repo.path);
   if (spec === null) return null;
-  const order = { run: run.runId, task: taskId, epoch, image: options.image ?? null, spec };
+  const order = { run: run.runId, task: taskId, epoch, image, spec };
   try {
     // Retrying a run is how a person asks for a setup that failed.
     await environments.prepare({ ...order, again: retry_of !== undefined }, signal);

@@ -5,16 +5,12 @@
  */
 import type { VerdictBody } from "@antiphon/contracts";
 import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
-import { setupOf } from "../environments/dispatch-environment.ts";
-import { roomOf } from "../environments/run-room.ts";
 import { targetRef } from "../landing/landing.ts";
-import type { RepositoryPort } from "../ports.ts";
-import { historyOf } from "./history.ts";
+import { integrationTrials } from "./integration-trials.ts";
 import { deciding, judge } from "./judge.ts";
 import { replayedChanges } from "./replayed-changes.ts";
-import { UNTRIED } from "./rooms.ts";
 import { strayed } from "./strayed.ts";
-import { firstFailure, runTrials, trialsFor } from "./trials.ts";
+import { firstFailure } from "./trials.ts";
 import type { VerificationPorts } from "./verification.ts";
 
 export async function verifyIntegration(
@@ -23,7 +19,7 @@ export async function verifyIntegration(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base, policy } = intentOf(run);
+  const { options, base } = intentOf(run);
   const ref = targetRef(run);
   const plain = { code: null, checks: [], baseChecks: [], evidence: null };
   const tip = await ports.repository.tip(base.repo, ref);
@@ -40,37 +36,10 @@ export async function verifyIntegration(
   if (replay.kind === "conflict") return conflict(replay.message);
   const stray = await strayed(run, replay.commits, ports.repository);
   if (stray !== null) return conflict(`the change does not fit the moved ${ref}: ${stray}`);
-  const checks = await integrationChecks(run, ports.repository);
-  const tried =
-    checks.length === 0
-      ? UNTRIED.change
-      : await runTrials(
-          {
-            run: run.runId,
-            task: null,
-            epoch,
-            purpose: "verify",
-            tree: await ports.repository.exportBase(base.repo, replay.commit),
-            history: await historyOf(run, replay.commit, ports.repository),
-            candidate: null,
-            checks,
-            image: options.image ?? null,
-            room: roomOf(options),
-            budgetMs: options.time_budget_s * 1000,
-            setup: setupOf(run),
-            trials: trialsFor({
-              asked: options.trials,
-              atLeast: policy?.min_trials,
-              chance: null,
-              wasFlaky: false,
-            }),
-          },
-          ports.room,
-          signal,
-        );
+  const tried = await integrationTrials(run, replay.commit, epoch, ports, signal);
   // Each commit was held to its own demand of proof already; here, only the result on the moved branch counts.
   const judgement = judge({
-    change: tried.trials,
+    change: tried,
     base: null,
     hollow: null,
     judges: [],
@@ -94,20 +63,12 @@ export async function verifyIntegration(
     allowUnverified: options.allow_unverified,
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
-  const outcomes = deciding(tried.trials);
+  const outcomes = deciding(tried);
   const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };
-  const trials = { change: tried.trials, base: [], hollow: [], withoutJudges: [], own: [] };
+  const trials = { change: tried, base: [], hollow: [], withoutJudges: [], own: [] };
   const again = commit === null ? null : await replayedChanges(run, replay.commits, ports.repository);
   const evidence = await ports.evidence.store({ ...body, run: run.runId, task: null, epoch, trials });
   const failure = firstFailure(outcomes);
   const message = failure === undefined ? body.message : `on the moved ${ref}: ${body.message}`;
   return { ...body, ...(again === null ? {} : { replayed: again }), message, evidence };
-}
-
-/** The checks of all tasks, each once. */
-async function integrationChecks(run: RunState, repository: RepositoryPort): Promise<string[]> {
-  const named = run.tasks.flatMap((task) => task.planned.task.verify_profile.commands);
-  if (named.length > 0) return [...new Set(named)];
-  const { base } = intentOf(run);
-  return repository.discoverChecks(base.repo, base.commit);
 }

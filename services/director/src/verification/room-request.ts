@@ -3,7 +3,7 @@ import type { SandboxTrials } from "@antiphon/contracts";
 import type { Chance } from "@antiphon/git";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import { setupOf } from "../environments/dispatch-environment.ts";
-import { roomOf } from "../environments/run-room.ts";
+import { imageOf, roomOf } from "../environments/run-room.ts";
 import type { Candidate, RepositoryPort, RoomRequest } from "../ports.ts";
 import { historyOf } from "./history.ts";
 import { trialsFor } from "./trials.ts";
@@ -48,7 +48,7 @@ export async function roomRequest(
     history: await historyOf(run, run.head, source),
     candidate,
     checks,
-    image: options.image ?? null,
+    image: imageOf(task.planned, options),
     room: roomOf(options),
     budgetMs: task.planned.task.time_budget_s * 1000,
     trials,

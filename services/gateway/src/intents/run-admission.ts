@@ -12,6 +12,7 @@ import {
   withRepositoryGates,
 } from "./gate-agents.ts";
 import { checkTaskGrants } from "./task-grants.ts";
+import { checkTaskImages } from "./task-images.ts";
 import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
@@ -105,6 +106,7 @@ export class RunAdmission {
     const demanded = await this.#judged(judged, found.gates);
     checkPaidAgents(demanded);
     checkTaskGrants(demanded);
+    await checkTaskImages(this.#backend, demanded);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };

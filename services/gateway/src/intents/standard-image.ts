@@ -32,7 +32,9 @@ export async function inspectWithImage(
 }
 
 /** Null while no sandbox-runner answers: the run goes on with the standard image when one is back. */
-async function allowedImages(backend: Asked): Promise<readonly SandboxImage[] | null> {
+export async function allowedImages(
+  backend: Pick<Backend, "images">,
+): Promise<readonly SandboxImage[] | null> {
   try {
     return (await backend.images({ op: "list" })).images;
   } catch (thrown) {

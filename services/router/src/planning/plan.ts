@@ -145,6 +145,7 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
       ? { scope: { allowed_files: allowed_files ?? [], disallowed_files: disallowed_files ?? [] } }
       : {}),
     ...(criteria.length === 0 ? {} : { criteria }),
+    ...(spec.image === undefined ? {} : { image: spec.image }),
     ...(spec.approvals === undefined ? {} : { approvals: spec.approvals }),
   };
 }

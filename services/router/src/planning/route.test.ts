@@ -94,6 +94,21 @@ describe("planTasks", () => {
     expect(task?.task.commands).toEqual([]);
   });
 
+  test("a task keeps the image that it names, and a skill that judges it works in that of the run", () => {
+    const tasks: TaskSpec[] = [{ ...spec(1), image: "team/go:1" }, spec(2)];
+    const gates = { skills: ["reviewer" as const] };
+    const plan = planTasks(intentOf("x", { tasks, image: "team/dev:1", gates }), "BUILD");
+    const images = plan.tasks.map(({ task, image }) => [task.task_id, image]);
+    expect(images.slice(0, 2)).toEqual([
+      ["T-001", "team/go:1"],
+      ["T-002", undefined],
+    ]);
+    expect(plan.tasks.filter(({ gate }) => gate !== undefined).map(({ image }) => image)).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("an inspect task is held to its own checks, not to those that judge the changes of the run", () => {
     const tasks: TaskSpec[] = [
       { ...spec(1), kind: "inspect" },

@@ -65,6 +65,25 @@ export function scoresOf(model: LinearModel, features: readonly Feature[]): numb
 const TELLING =
   /^(?:\p{L}{3}|\p{L}{1,40} \p{L}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])/u;
 
+/** Words of three letters that weigh in the score and tell a reader nothing. */
+const GRAMMAR = new Set([
+  "the",
+  "and",
+  "for",
+  "has",
+  "was",
+  "are",
+  "its",
+  "our",
+  "der",
+  "die",
+  "das",
+  "und",
+  "les",
+  "des",
+  "los",
+]);
+
 /** The part of the strongest reason from which another is worth telling. */
 const WORTH_TELLING = 0.12;
 
@@ -79,7 +98,7 @@ export function reasonsFor(
   const [a, b] = [WORKFLOWS.indexOf(chosen), WORKFLOWS.indexOf(rival)];
   const spoke = new Map<string, number>();
   for (const { bucket, value, of } of features) {
-    if (!TELLING.test(of)) continue;
+    if (!TELLING.test(of) || GRAMMAR.has(of)) continue;
     const row = bucket * WORKFLOWS.length;
     const gain = value * ((model.weights[row + a] ?? 0) - (model.weights[row + b] ?? 0));
     spoke.set(of, (spoke.get(of) ?? 0) + gain);

@@ -21,7 +21,7 @@ export { flush } from "@antiphon/git/disk/flush";
 export { nodeId, uniqueId } from "./process/ids.ts";
 export { ownLabel, ownerState } from "./process/process-owner.ts";
 export type { OwnerState } from "./process/process-owner.ts";
-export { openJournal } from "./journal/journal.ts";
+export { openJournal } from "./journal/jetstream-journal.ts";
 export type {
   AppendOptions,
   AppendIfUnmovedResult,

@@ -21,7 +21,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "no-expectation",
     bug: "records are appended without the expectation that their subject is empty",
-    file: "runtime/src/journal/journal.ts",
+    file: "runtime/src/journal/appends.ts",
     find: "{ ...filter, expectLastSubjectSequence }",
     replace: "filter",
     withinSeeds: 60,

@@ -178,6 +178,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/egress-gateway/egress-deadlines.test.ts",
   "test/integration/egress-gateway/egress-gateway-killed.test.ts",
   "test/integration/egress-gateway/egress-gateway.test.ts",
+  "test/integration/egress-gateway/model-faults.test.ts",
   "test/integration/gateway/gateway-edge.test.ts",
   "test/integration/gateway/notices.test.ts",
   "test/integration/gateway/policy-doors.test.ts",

@@ -229,6 +229,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/simulation/differential.test.ts",
   "test/simulation/planted-bugs.test.ts",
   "test/simulation/simulation.test.ts",
+  "test/integration/egress-gateway/model-faults.test.ts",
 ];
 
 /**

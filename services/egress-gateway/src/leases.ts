@@ -58,6 +58,8 @@ export interface LeasePorts {
   readonly now: () => number;
   /** Default: DEADLINES. */
   readonly deadlines?: Deadlines;
+  /** The longest answer of a model, in bytes. Default: limits.modelAnswerBytes. */
+  readonly answerBytes?: number;
 }
 
 /** The traffic of a lease so far. */
@@ -289,6 +291,7 @@ export class Leases {
       secrets: secretsOf(settings.credentials),
       record: request.grant.record ?? true,
       store,
+      ...(this.#ports.answerBytes === undefined ? {} : { answerBytes: this.#ports.answerBytes }),
       onCall: (recording, charged) => {
         account.calls += 1;
         account.charged = plus(account.charged, charged);

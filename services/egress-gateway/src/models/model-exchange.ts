@@ -2,8 +2,9 @@
  * One model call: read the whole body, price it, reserve, send, stream the answer back, settle, record.
  *
  * A call that never left costs nothing (its host has no permitted address or does not accept connections, or its sandbox
- * hung up before it was sent), and neither does one that the provider refused (4xx) or failed at (5xx). Otherwise the usage
- * that the answer states is charged; an answer that states none, or breaks off, is charged the most it can have cost.
+ * hung up before it was sent), and neither does one that the provider refused (4xx) or failed at (5xx, or a 200 whose answer
+ * begins with the statement that it failed). Otherwise the usage that the answer states is charged; an answer that states
+ * none, or breaks off, is charged the most it can have cost. An answer that is too long is cut, also for the sandbox.
  *
  * A recording holds the request and the answer as they were, without secrets, and is stored under its digest. Every call
  * that left has one, however it ended, so the log, the report and the run's account agree.
@@ -16,6 +17,7 @@ import type { ModelHost } from "./model-hosts.ts";
 import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } from "../proxy/exchange.ts";
 import { plus, type Charge } from "./ledger.ts";
 import { routeOf, type Route } from "./endpoint.ts";
+import { withTexts } from "./json-texts.ts";
 import { readCall, type ModelCall } from "./model-call.ts";
 import { UsageReader, type StatedUsage } from "./model-usage.ts";
 import { alive, bodyOf, drained, isAlive, websocket } from "./plain-request.ts";
@@ -36,6 +38,8 @@ export interface ModelPorts {
   /** False: the run does not want its calls recorded. */
   readonly record: boolean;
   readonly store: (recording: Buffer) => Promise<BlobRef>;
+  /** The longest answer, in bytes. Default: limits.modelAnswerBytes. */
+  readonly answerBytes?: number;
   /** Called once per call that left. */
   readonly onCall: (recording: BlobRef | null, charged: Charge) => void;
   /** Called when the budget is used up. */
@@ -98,6 +102,7 @@ async function metered(
     text: "",
     truncated: false,
     isWhole: false,
+    isOnlyFailure: false,
     usage: null,
   };
   let failure: { readonly error: unknown } | null = null;
@@ -127,16 +132,17 @@ async function metered(
   return answer;
 }
 
-function chargedFor(call: ModelCall, reserved: Reserved, { hasLeft, status, usage }: Received): Charge {
+function chargedFor(call: ModelCall, reserved: Reserved, received: Received): Charge {
+  const { hasLeft, status, usage, isOnlyFailure } = received;
   if (!hasLeft) return NOTHING;
   if (usage !== null) {
     const stated = chargeOf({ ...usage, output: usage.output ?? 0 }, call.price);
-    if (usage.output !== null) return stated;
+    if (usage.output !== null || isOnlyFailure) return stated;
     // It broke off: the input is known, and the answer may have gone on to its bound.
     const longest = chargeOf({ ...NO_USAGE, output: reserved.answer }, call.price);
     return plus(stated, longest);
   }
-  return status >= 400 ? NOTHING : reserved.most;
+  return status >= 400 || isOnlyFailure ? NOTHING : reserved.most;
 }
 
 interface Received {
@@ -147,6 +153,8 @@ interface Received {
   text: string;
   truncated: boolean;
   isWhole: boolean;
+  /** True: it says that the call failed, and nothing else. */
+  isOnlyFailure: boolean;
   /** Null: the answer stated none. */
   usage: StatedUsage | null;
 }
@@ -160,6 +168,7 @@ async function answered(
   received: Received,
 ): Promise<void> {
   const { target, response, signal } = ask;
+  const most = ports.answerBytes ?? limits.modelAnswerBytes;
   const body = Buffer.from(JSON.stringify(call.bodyWith(reserved.answer)), "utf8");
   const answer = await ports.upstream.send({
     target,
@@ -172,7 +181,11 @@ async function answered(
   if (!isPlain(answer)) throw unreadable(target.host);
   received.status = answer.statusCode ?? 0;
   received.headers = cleanHeaders(answer, ports.secrets);
-  response.writeHead(received.status, received.headers as Record<string, string>);
+  // The head waits for the first byte: if none comes, the sandbox is told why.
+  const begin = (): void => {
+    if (!response.headersSent)
+      response.writeHead(received.status, received.headers as Record<string, string>);
+  };
   const usage = new UsageReader(call.endpoint, call.stream && isEventStream(answer));
   const scrub = new Scrubber(ports.secrets);
   const decoder = new TextDecoder();
@@ -181,23 +194,37 @@ async function answered(
     const text = decoder.decode(piece, { stream: true });
     usage.push(text);
     received.text += text;
-    if (piece.length > 0 && !response.write(piece)) await drained(ask);
+    if (piece.length === 0) return;
+    begin();
+    if (!response.write(piece)) await drained(ask);
   };
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       ask.down(chunk.length);
-      if (bytes > limits.modelAnswerBytes) {
+      if (bytes > most) {
         received.truncated = true;
-        break;
+        throw tooLong(target.host, most);
       }
       await pass(scrub.push(chunk));
     }
     await pass(scrub.end());
-    received.isWhole = !received.truncated;
+    begin();
+    received.isWhole = true;
   } finally {
     received.usage = usage.end(received.isWhole);
+    received.isOnlyFailure = usage.isOnlyFailure;
   }
+}
+
+/** A body without secrets in any text of it. */
+function masked(value: unknown, secrets: readonly string[]): ModelRecording["request"]["body"] {
+  return withTexts(value, (text) => scrubbed(text, secrets)) as ModelRecording["request"]["body"];
+}
+
+function tooLong(host: string, most: number): EgressRefusal {
+  const why = `${host} sent an answer of more than ${most} bytes`;
+  return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:long", why);
 }
 
 /** Headers with which the sandbox would name itself to the provider; a credential takes their place. */
@@ -244,7 +271,7 @@ async function record(
   received: Received,
   charged: Charge,
 ): Promise<BlobRef | null> {
-  const body = call.bodyWith(reserved.answer);
+  const body = masked(call.bodyWith(reserved.answer), ports.secrets);
   const type = received.headers["content-type"];
   const request = { host: ask.target.host, path: ask.target.path, body };
   const { host, port, path } = call.asked;
@@ -263,7 +290,7 @@ async function record(
     model: call.model,
     charged,
   };
-  const bytes = Buffer.from(scrubbed(`${JSON.stringify(document, null, 1)}\n`, ports.secrets), "utf8");
+  const bytes = Buffer.from(`${JSON.stringify(document, null, 1)}\n`, "utf8");
   try {
     return await ports.store(bytes);
   } catch (error) {

@@ -1,8 +1,9 @@
 /**
  * The usage that an answer states: in one JSON document, or in server-sent events as they pass. Usage is never estimated:
  * a call whose answer states none is charged its whole reservation, and one that states only its input is charged that and
- * the longest answer.
+ * the longest answer. What a stream states of its output before its last event is no statement about all of it.
  */
+import { eventKind, fieldsOf as object, isLastEvent, type EventKind } from "./answer-event.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Usage } from "./pricing.ts";
 
@@ -16,6 +17,8 @@ export class UsageReader {
   /** Pieces of the incomplete line or document. They are joined once, because an answer may arrive byte by byte. */
   #pieces: string[] = [];
   #found: Partial<Usage> | null = null;
+  #hasPart = false;
+  #hasFailed = false;
 
   constructor(endpoint: Endpoint, isStream: boolean) {
     this.#endpoint = endpoint;
@@ -32,6 +35,11 @@ export class UsageReader {
     lines[0] = this.#taken() + first;
     this.#pieces.push(lines.pop() ?? "");
     for (const line of lines) this.#line(line);
+  }
+
+  /** True: the answer says that the call failed, and held no part of an answer before. */
+  get isOnlyFailure(): boolean {
+    return this.#hasFailed;
   }
 
   #taken(): string {
@@ -54,25 +62,43 @@ export class UsageReader {
   }
 
   #document(text: string): void {
-    const usage = usageIn(text);
+    if (text.trim() === "" || text.trim() === "[DONE]") return;
+    const value = parsed(text);
+    this.#note(eventKind(value));
+    const usage = usageIn(value);
     if (usage === null) return;
-    const read = READERS[this.#endpoint](usage, this.#found ?? {});
-    // A stream of `messages` states the input first; later events state the output so far.
-    this.#found = { ...this.#found, ...read };
+    const { output, ...read } = READERS[this.#endpoint](usage, this.#found ?? {});
+    const isAll = !this.#isStream || statesOutput(this.#endpoint, value);
+    // A stream of `messages` states the input first, and the output in a later event.
+    this.#found = { ...this.#found, ...read, ...(isAll && output !== undefined ? { output } : {}) };
   }
+
+  #note(kind: EventKind): void {
+    if (kind === "part") this.#hasPart = true;
+    if (kind === "failure" && !this.#hasPart) this.#hasFailed = true;
+  }
+}
+
+/** Undefined: this is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `messages` begins with a guess, and `generate` states with each event what it has used so far. */
+function statesOutput(endpoint: Endpoint, event: unknown): boolean {
+  if (endpoint === "messages") return object(event)["type"] !== "message_start";
+  return endpoint !== "generate" || isLastEvent(event);
 }
 
 /**
  * Looks in the places that the API shapes use: `usage`, `response.usage`, `message.usage`, `usageMetadata`. A list holds
  * the events of a stream; the last one that states usage counts.
  */
-function usageIn(text: string): Readonly<Record<string, unknown>> | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null; // `[DONE]`, or an answer that is not JSON
-  }
+function usageIn(value: unknown): Readonly<Record<string, unknown>> | null {
   for (const event of Array.isArray(value) ? (value as unknown[]).reverse() : [value]) {
     const { usage, response, message, usageMetadata } = object(event);
     for (const candidate of [usage, object(response)["usage"], object(message)["usage"], usageMetadata]) {
@@ -129,8 +155,4 @@ function gemini(usage: Readonly<Record<string, unknown>>): Partial<Usage> {
 
 function count(value: unknown): number | undefined {
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
-}
-
-function object(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

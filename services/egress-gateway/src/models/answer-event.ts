@@ -1,0 +1,42 @@
+/**
+ * What a piece of an answer is: a statement that the call failed, a part of the answer, or neither. Pure.
+ *
+ * A provider that has sent its 200 can no longer answer 503, so it says in the body that it failed. A failure before the first
+ * part of the answer costs what a 503 does. Everything that is not known to be something else counts as a part of the answer.
+ */
+type Event = Readonly<Record<string, unknown>>;
+
+export type EventKind = "failure" | "part" | "other";
+
+/** Events of a stream before its first part, or between parts. */
+const EMPTY_EVENTS: ReadonlySet<unknown> = new Set([
+  ...["message_start", "ping"],
+  ...["response.created", "response.queued", "response.in_progress"],
+]);
+/** Where an answer, or a part of one, has what the model says. */
+const PARTS = ["choices", "content", "output", "candidates"];
+
+/** @param value one document, or the data of one event */
+export function eventKind(value: unknown): EventKind {
+  const event = fieldsOf(value);
+  if (EMPTY_EVENTS.has(event["type"])) return "other";
+  const said = [event, fieldsOf(event["response"])];
+  if (said.some((one) => PARTS.some((key) => !isEmpty(one[key])))) return "part";
+  if (said.some(({ error }) => error !== undefined && error !== null)) return "failure";
+  return event["type"] === "error" || event["type"] === "response.failed" ? "failure" : "part";
+}
+
+/** True for the last event of an answer, which states all that was used. */
+export function isLastEvent(value: unknown): boolean {
+  const { candidates, promptFeedback } = fieldsOf(value);
+  const ends = Array.isArray(candidates) ? candidates.map((one) => fieldsOf(one)["finishReason"]) : [];
+  return ends.some((end) => typeof end === "string") || !isEmpty(fieldsOf(promptFeedback)["blockReason"]);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+export function fieldsOf(value: unknown): Event {
+  return typeof value === "object" && value !== null ? (value as Event) : {};
+}

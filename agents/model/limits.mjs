@@ -27,6 +27,11 @@ export function limitsOf(env, timeBudgetS, startedMs) {
   return { steps, tokens, output, context, untilMs: startedMs + timeBudgetS * 1000 * SHARE_OF_TIME };
 }
 
+/** The limits that are left after earlier attempts have worked for so long. */
+export function leftAfter(limits, workedMs) {
+  return { ...limits, untilMs: limits.untilMs - workedMs };
+}
+
 /** What ends the attempt before its next answer; null: nothing. */
 export function limitReached(limits, spent, nowMs) {
   if (spent.steps >= limits.steps) return `its limit of ${limits.steps} steps`;

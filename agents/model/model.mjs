@@ -33,16 +33,21 @@ export function shapeOf({ MODEL_SHAPE: shape, MODEL_BASE_URL: url = "", MODEL_NA
   return name.startsWith("claude") || new URL(url).hostname === "api.anthropic.com" ? "anthropic" : "openai";
 }
 
-export function openModel(env, limits, note) {
+/** `fetch` over the proxy of the sandbox, if there is one. */
+export function senderOf(env) {
   const patience = { headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS };
   const proxy = env.https_proxy ?? "";
   const dispatcher = proxy === "" ? new Agent(patience) : new ProxyAgent({ uri: proxy, ...patience });
+  return (url, init) => send(url, { ...init, dispatcher });
+}
+
+export function openModel(env, limits, sender, note) {
   const shape = shapeOf(env);
   const settings = {
     name: "metered",
     baseURL: env.MODEL_BASE_URL,
     apiKey: "placeholder", // The gateway puts the key in its place.
-    fetch: (url, init) => send(url, { ...init, dispatcher }),
+    fetch: sender,
     includeUsage: true,
   };
   const model = (shape === "anthropic" ? createAnthropic : createOpenAICompatible)(settings)(env.MODEL_NAME);

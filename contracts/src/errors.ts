@@ -54,6 +54,7 @@ const TABLE = {
   ANT_EGRESS_ADDRESS: ["terminal", 403, 1, "A sandbox asked for an address instead of a name, or for a name whose address is not public.", "Ask for a host by its public name."],
   ANT_EGRESS_BUDGET: ["terminal", 402, 1, "The run's model budget is used up, or it has none.", "Set or raise `model_budget` (`--model-usd`). A call is charged its maximum until its usage is known."],
   ANT_EGRESS_BUSY: ["retry", 503, 4, "The egress gateway has reached its limit of sandboxes or connections.", "It is retried automatically. For more capacity, start another egress gateway."],
+  ANT_EGRESS_FENCED: ["terminal", 409, 1, "Another attempt goes on from the checkpoints of this one, so this one may leave no more.", "Nothing has to be done: the attempt was lost with its process, and a later one has its work."],
   ANT_EGRESS_HOST: ["terminal", 403, 1, "The sandbox's profile does not allow this host.", "Add it to the allowlist of the run's egress profile, or avoid the request. A model host: `antiphon models list` shows those of the deployment, `antiphon models add` adds one."],
   ANT_EGRESS_LOST: ["retry", 503, 4, "The egress gateway stopped while a sandbox used it.", "It is retried; check the gateway's log."],
   ANT_EGRESS_MALFORMED: ["terminal", 400, 1, "A sandbox sent an ambiguous or malformed request.", "Send a plain HTTP/1.1 request with one Host header that equals the target and one length."],

@@ -9,6 +9,11 @@ import { ModelBudget } from "../runs/run-options.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
+/** Where a program in a sandbox leaves checkpoints of its work, over its proxy. No DNS knows this name. */
+export const CHECKPOINT_HOST = "checkpoint.antiphon.internal";
+/** The variable that tells a program so, as the beginning of a URL. */
+export const CHECKPOINT_VARIABLE = "ANTIPHON_CHECKPOINT";
+
 export const RecordedAnswers = closed(
   {
     calls: Type.Array(BlobRef, { maxItems: 10_000, description: "Recordings of model calls, oldest first." }),
@@ -36,6 +41,13 @@ export const EgressGrant = closed(
         minimum: 1,
         description:
           "An earlier attempt of the task that was lost: its recorded model calls are answered from the record, then the model answers. In place of `replay`, if it left any.",
+      }),
+    ),
+    resumes_since: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          "The first of the lost attempts in a row up to `resumes`, all of the same task on the same files. The newest checkpoint that one of them has left is what this attempt goes on from. Default: `resumes`.",
       }),
     ),
   },

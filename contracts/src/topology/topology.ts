@@ -334,8 +334,8 @@ const buckets: readonly BucketSpec[] = [
     name: BUCKETS.budgets,
     kind: "kv",
     purpose:
-      "What the model calls of a run were charged, written by compare-and-set only; and the recordings of each attempt's calls, for the attempt after a lost one.",
-    keys: "<runId>, <runId>.<taskId>.<epoch>",
+      "What the model calls of a run were charged, written by compare-and-set only; and of each attempt the recordings of its calls and its newest checkpoint, for the attempt after a lost one.",
+    keys: "<runId>, <runId>.<taskId>.<epoch>, <runId>.<taskId>.kept-<epoch>",
     history: 1,
     rollups: false,
   },

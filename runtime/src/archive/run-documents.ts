@@ -1,7 +1,7 @@
 /**
  * The documents of a run that nobody needs once it is archived, and that are removed then: its view in `ANT_RUNS` and its
- * contracts in `ANT_CONTRACTS`, which a reader rebuilds from the records, and in `ANT_BUDGETS` the lists of its attempts' model calls,
- * from which only another attempt of an open run goes on. The run's account there stays.
+ * contracts in `ANT_CONTRACTS`, which a reader rebuilds from the records, and in `ANT_BUDGETS` the lists of its attempts' model calls
+ * and their checkpoints, from which only another attempt of an open run goes on. The run's account there stays.
  */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";

@@ -29,12 +29,14 @@ import { DEADLINES, type Deadlines } from "./proxy/deadlines.ts";
 import { secretsOf } from "./policy/credentials.ts";
 import { plus, type Charge } from "./models/ledger.ts";
 import { logText, type LogEntry } from "./policy/log-entry.ts";
-import { compilePolicy, type HostRule } from "./policy/policy.ts";
+import { CHECKPOINTS, compilePolicy, type HostRule } from "./policy/policy.ts";
 import { Quota } from "./policy/quota.ts";
 import { EgressRefusal } from "./policy/refusal.ts";
 import { noteRefusal, type RefusalNotes } from "./policy/refusal-notes.ts";
 import { measureTraffic } from "./traffic-meter.ts";
 import type { ExchangePorts, ModelAnswer, ModelAsk } from "./proxy/exchange.ts";
+import { checkpointsOf } from "./checkpoints/lease-checkpoints.ts";
+import type { Checkpoints } from "./checkpoints/checkpoints.ts";
 import { modelExchange } from "./models/model-exchange.ts";
 import type { CallLists } from "./models/call-list.ts";
 import { lostRecord } from "./models/lost-record.ts";
@@ -48,6 +50,8 @@ export interface LeasePorts {
   readonly budgets: BudgetStore;
   /** Where the calls of attempts under way are listed. Default: nowhere, and an attempt after a lost one asks anew. */
   readonly lists?: CallLists;
+  /** Where programs leave checkpoints. Default: nowhere. */
+  readonly checkpoints?: Checkpoints;
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
   /** Reads a recording of a model call. */
@@ -72,6 +76,8 @@ interface Account extends RefusalNotes {
   isSpent: boolean;
   /** The record that answers model calls; null: models answer. */
   readonly replayed: RecordedCalls | null;
+  /** A later attempt of the task goes on from its checkpoints. */
+  isFenced: boolean;
 }
 
 interface Recorded {
@@ -79,7 +85,13 @@ interface Recorded {
   readonly replayed: RecordedCalls | null;
 }
 
+interface LeaseParts extends Recorded {
+  /** As the sandbox-runner asked for it. */
+  readonly asked: EgressOpenRequest;
+}
+
 interface Lease {
+  readonly request: EgressOpenRequest;
   readonly listener: SandboxListener;
   readonly upstream: Pick<Upstream, "close">;
   readonly account: Account;
@@ -108,7 +120,7 @@ export class Leases {
     const token = randomBytes(32).toString("hex");
     const authority = new SandboxAuthority(lease, this.#ports.now());
     const { request, replayed } = await this.#recorded(asked);
-    const made = this.#made(lease, token, authority, request, replayed, settings);
+    const made = this.#made(lease, token, authority, { asked, request, replayed }, settings);
     this.#leases.set(lease, made);
     try {
       const port = await made.listener.listen(settings.listen, this.#portsToTry(settings));
@@ -189,8 +201,7 @@ export class Leases {
     lease: string,
     token: string,
     authority: SandboxAuthority,
-    request: EgressOpenRequest,
-    replayed: RecordedCalls | null,
+    { asked, request, replayed }: LeaseParts,
     settings: EgressSettings,
   ): Lease {
     const { log, meter, now } = this.#ports;
@@ -211,9 +222,10 @@ export class Leases {
       hostsRefused: new Set(),
       isReached: false,
       replayed,
+      isFenced: false,
     };
     const isClosed = request.grant.replay?.then === "stop";
-    const recorded = replayed === null ? [] : replayed.places.map(recordedHost);
+    const recorded = [CHECKPOINTS, ...(replayed === null ? [] : replayed.places.map(recordedHost))];
     const known = [...recorded, ...settings.known];
     const ports: ExchangePorts = {
       policy: isClosed ? { rules: recorded } : withHosts(policyOf(request, settings), recorded),
@@ -231,6 +243,12 @@ export class Leases {
         if (account.entries.length <= limits.egressRequests) account.entries.push(entry);
       },
       model: this.#modelOf(request, account, models, settings),
+      checkpoint: checkpointsOf({
+        ...{ checkpoints: this.#ports.checkpoints, store: this.#ports.store, read: this.#ports.read },
+        ...{ asked, secrets: secretsOf(settings.credentials), recordings: account.recordings },
+        ...{ replayed, replayedCalls: request.grant.replay?.calls ?? [] },
+        onBegun: () => this.#fence(asked),
+      }),
     };
     const onAbandoned = (): void => {
       if (this.#end(lease) !== null)
@@ -238,7 +256,7 @@ export class Leases {
     };
     const listener = new SandboxListener({ token, ports, authority, resolve, dial, onAbandoned });
     const close = (): void => [upstream, models].forEach((one) => one.close());
-    return { listener, upstream: { close }, account };
+    return { request, listener, upstream: { close }, account };
   }
 
   /** With a record that is followed by live calls, the first call that it does not answer ends it. */
@@ -250,7 +268,10 @@ export class Leases {
   ): ExchangePorts["model"] {
     const { replayed } = account;
     const modelPorts = this.#modelPorts(request, account, upstream, settings);
-    const live: ExchangePorts["model"] = (ask) => modelExchange(ask, modelPorts);
+    const live: ExchangePorts["model"] = (ask) => {
+      if (account.isFenced) throw fencedCall();
+      return modelExchange(ask, modelPorts);
+    };
     const { replay } = request.grant;
     if (replayed === null || replay === undefined) return live;
     const nameOf = ({ number }: { readonly number: number }): string | null =>
@@ -269,6 +290,12 @@ export class Leases {
     };
     const ports = { calls: replayed, nameOf, onServed, otherwise };
     return (ask) => (isLive ? live(ask) : replayExchange(ask, ports));
+  }
+
+  /** Sandboxes of earlier attempts may still run, and ask models what the later one asks as well. */
+  #fence({ run, task, epoch }: EgressOpenRequest): void {
+    for (const { request, account } of this.#leases.values())
+      if (request.run === run && request.task === task && request.epoch < epoch) account.isFenced = true;
   }
 
   #modelPorts(
@@ -324,6 +351,10 @@ export class Leases {
     const start = (this.#next += 1);
     for (let i = 0; i < size; i += 1) yield range.from + ((start + i) % size);
   }
+}
+
+function fencedCall(): EgressRefusal {
+  return new EgressRefusal("ANT_EGRESS_FENCED", "model:fenced", "a later attempt goes on from this one");
 }
 
 function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): ExchangePorts["policy"] {

@@ -11,6 +11,7 @@ import {
 } from "@antiphon/contracts";
 import { openBlobs, openKv, serveRpc, silentMeter, type Role, type ServiceContext } from "@antiphon/runtime";
 import { BudgetStore } from "./models/budget-store.ts";
+import { Checkpoints } from "./checkpoints/checkpoints.ts";
 import { CallLists } from "./models/call-list.ts";
 import { modelsReply } from "./models/model-hosts-view.ts";
 import { LiveSettings } from "./live-settings.ts";
@@ -33,6 +34,7 @@ export function startEgress(
         "the calls of an attempt are not listed; the next one asks anew if it is lost",
       ),
     ),
+    checkpoints: new Checkpoints(budgets),
     store: (bytes) => blobs.put(null, bytes),
     read: (recording, signal) => blobs.get(recording, signal === undefined ? {} : { signal }),
     node,

@@ -1,22 +1,13 @@
 /** The agent `model` as its pack installs it: a real process and its real packages, against a model server on loopback. */
 import { execFileSync, spawn } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { installModelPack } from "../../support/model-pack.ts";
 import { startModelScript, type Line, type ModelScript } from "../../support/model-script.ts";
 
-const PACK = join(import.meta.dirname, "../../../agents/model");
 const ALL = ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"];
 const DONE: Line = { calls: [["finish", { outcome: "done", summary: "Add instead of subtracting" }]] };
 
@@ -25,11 +16,7 @@ let at = 0;
 
 beforeAll(() => {
   place = mkdtempSync(join(tmpdir(), "antiphon-model-"));
-  const { install } = parse(readFileSync(join(PACK, "agent.yaml"), "utf8")) as {
-    install: { npm: string[]; files: string[] };
-  };
-  execFileSync("npm", ["install", "--prefix", place, "--no-audit", "--no-fund", "--silent", ...install.npm]);
-  for (const name of install.files) copyFileSync(join(PACK, name), join(place, name));
+  installModelPack(place);
 }, 180_000);
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 

@@ -123,6 +123,7 @@ describe("a listener", () => {
         deadlines: DEADLINES,
         log: () => undefined,
         model: () => Promise.reject(new Error("no model here")),
+        checkpoint: () => Promise.reject(new Error("no checkpoints here")),
         now: Date.now,
       },
     });

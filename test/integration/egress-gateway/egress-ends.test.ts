@@ -132,6 +132,7 @@ async function listen(deadlines: Deadlines): Promise<void> {
       deadlines,
       log: (entry) => void lines.push(entry),
       model: (ask) => modelCall(ask, budget),
+      checkpoint: () => Promise.reject(new Error("no checkpoints here")),
       now: Date.now,
     },
   });

@@ -1,5 +1,6 @@
 /** The order for one attempt, and the two signals that stop it. */
 import type { BlobRef, DispatchBody } from "@antiphon/contracts";
+import type { LostBefore } from "../claim/lost-before.ts";
 import type { Mailbox, Told } from "./mailbox.ts";
 
 export interface AttemptOrder {
@@ -15,8 +16,8 @@ export interface AttemptOrder {
     readonly briefed: readonly Told[];
     readonly read: readonly (Told & { readonly look: number })[];
   };
-  /** The earlier attempt, lost with its process, from whose model calls it goes on. Absent: none. */
-  readonly resumes?: number;
+  /** The earlier attempts, lost with their processes, from whose model calls and checkpoints it goes on. Absent: none. */
+  readonly resumes?: LostBefore;
   /** Absent: nobody can tell it anything. */
   readonly mailbox?: Mailbox;
   /** The record answers these model calls, and the model those after them. Absent: none. */

@@ -87,7 +87,7 @@ function egressOf({ dispatch, replay, resumes, recorded = [] }: AttemptOrder): P
       profile,
       model_budget: dispatch.model_budget ?? null,
       ...(dispatch.record_calls === false ? { record: false } : {}),
-      ...(resumes === undefined ? {} : { resumes }),
+      ...(resumes === undefined ? {} : { resumes: resumes.newest, resumes_since: resumes.oldest }),
       ...(recorded.length === 0 ? {} : { replay: { calls: [...recorded], then: "live" as const } }),
     },
   };

@@ -143,7 +143,7 @@ async function worked(job: Settling): Promise<AttemptEnd> {
   try {
     const resumes = await lostBefore(attempt, journal);
     if (resumes !== null)
-      ports.progress(`goes on from the model calls of attempt ${resumes}, which was lost`);
+      ports.progress(`goes on from attempt ${resumes.newest}, which was lost`);
     const order = {
       ...{ runId, epoch, dispatch, associate: identity.associate },
       ...(mailbox && { mailbox }),

@@ -114,7 +114,7 @@ async function imageOf(
   return sandbox?.image ?? null;
 }
 
-/** The first request that got an answer from anything but a model. */
+/** The first request that got an answer from anything but a model. Checkpoints stay inside. */
 async function networkOf(
   bundle: EvidenceManifest,
   { text }: Pick<EvidenceStore, "text">,
@@ -124,7 +124,7 @@ async function networkOf(
   for (const line of (await text(log)).split("\n")) {
     if (line === "") continue;
     const { decision, rule, method, host, path } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-    if (decision === "allow" && typeof rule === "string" && !rule.startsWith("model:"))
+    if (decision === "allow" && typeof rule === "string" && !/^(model:|checkpoint)/.test(rule))
       return `${String(method)} ${String(host)}${typeof path === "string" ? path : ""}`;
   }
   return null;

@@ -33,6 +33,8 @@ export class RecordedCalls {
   readonly #calls: readonly ReplayedCall[];
   readonly #equalOnly: boolean;
   readonly #served = new Set<number>();
+  /** Those before a checkpoint, which nobody asks for again. */
+  readonly #passed = new Set<number>();
   #strayed: string | null = null;
 
   constructor(recordings: readonly ModelRecording[], { equalOnly = false } = {}) {
@@ -62,10 +64,16 @@ export class RecordedCalls {
     return all.filter((one, i) => all.findIndex((other) => sameJson(other, one)) === i);
   }
 
+  /** The program goes on after these calls. */
+  pass(numbers: Iterable<number>): void {
+    for (const number of numbers) this.#passed.add(number);
+  }
+
   /** Each answer is given once. Null: the record has none for this request. */
   answerTo(asked: CallAsked): ReplayedCall | null {
     const open = this.#calls.filter(
-      ({ number, recording }) => !this.#served.has(number) && isFor(recording, asked),
+      ({ number, recording }) =>
+        !this.#served.has(number) && !this.#passed.has(number) && isFor(recording, asked),
     );
     const exact = open.find(({ recording }) => differenceOf(recording.request.body, asked.body) === null);
     const next = exact ?? (this.#equalOnly ? null : open[0]) ?? null;

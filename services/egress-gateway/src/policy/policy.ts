@@ -6,12 +6,12 @@
  *   egress-gateway/E1 Because a host that no rule names is refused, and a known git or package host keeps its download-only
  *     rules in every profile, putting such a host on an allowlist does not let a sandbox push code or publish a package.
  */
-import type { EgressProfile, ModelBudget } from "@antiphon/contracts";
+import { CHECKPOINT_HOST, type EgressProfile, type ModelBudget } from "@antiphon/contracts";
 import { parseHostName } from "./host-name.ts";
 import { EgressRefusal } from "./refusal.ts";
 import type { Target } from "./target.ts";
 
-export type HostKind = "git" | "package" | "open" | "model";
+export type HostKind = "git" | "package" | "open" | "model" | "checkpoint";
 
 export interface HostRule {
   /** `example.com`, or `*.example.com` for names below it. */
@@ -27,6 +27,15 @@ export interface Policy {
 }
 
 const WEB_PORTS = [443, 80];
+
+/** Answered by the gateway itself, in every profile (checkpoints/checkpoint-exchange.ts). */
+export const CHECKPOINTS: HostRule = {
+  host: CHECKPOINT_HOST,
+  kind: "checkpoint",
+  ports: WEB_PORTS,
+  terminate: true,
+};
+const CHECKPOINT_PATHS = ["/state", "/tree"];
 
 /** `known`: the deployment's rules for hosts, most specific first. Throws for an invalid allowlist entry. */
 export function compilePolicy(
@@ -100,6 +109,11 @@ export function passRule(rule: HostRule, asked: Asked): string {
       throw refused("package:publish", `${asked.method} is not a download`);
     case "model":
       return "model:call"; // model-call.ts has the rules
+    case "checkpoint":
+      if (!CHECKPOINT_PATHS.includes(asked.target.path) || asked.target.query !== null)
+        throw refused("checkpoint:path", `there is no ${asked.target.path}`);
+      if (asked.method === "GET" || asked.method === "PUT") return "checkpoint";
+      throw refused("checkpoint:method", `${asked.method} is no way to leave or read a checkpoint`);
     case "open":
       if (OPEN_METHODS.includes(asked.method)) return "allowlist";
       throw refused("allowlist:method", `${asked.method} is not an allowed method`);

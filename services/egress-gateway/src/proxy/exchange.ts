@@ -14,6 +14,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AntiphonError, ERRORS } from "@antiphon/contracts";
+import type { CheckpointAsk } from "../checkpoints/checkpoint-exchange.ts";
 import type { Upstream } from "./upstream.ts";
 import { injected, type Credential } from "../policy/credentials.ts";
 import { allOf, endToEnd, framing, type Headers } from "./headers.ts";
@@ -39,6 +40,8 @@ export interface ExchangePorts {
   readonly log: (entry: LogEntry) => void;
   /** Carries out a request to a model host, and ends the response. */
   readonly model: (call: ModelAsk) => Promise<ModelAnswer>;
+  /** Carries out a request about a checkpoint, ends the response, and returns its status. */
+  readonly checkpoint: (ask: CheckpointAsk) => Promise<number>;
   readonly now: () => number;
 }
 
@@ -137,6 +140,16 @@ async function carry(
   course.rule = passRule(rule, { target, method: request.method ?? "", body, contentType }); // egress-gateway/E6
   if (!rule.terminate)
     throw new EgressRefusal("ANT_EGRESS_HOST", "tunnel:plain", `${target.host} is reached by CONNECT only`);
+  if (rule.kind === "checkpoint") {
+    // Nothing leaves, so they do not count among the bytes that the sandbox may send.
+    const count = (way: "up" | "down") => (bytes: number) => {
+      watch.moved();
+      course[way] += bytes;
+    };
+    const own = { target, request, response, signal, up: count("up"), down: count("down") };
+    course.status = await ports.checkpoint(own);
+    return;
+  }
   const credentials = injected(ports.credentials, target);
   const hasCredential = Object.keys(credentials).length > 0;
   const headers = {

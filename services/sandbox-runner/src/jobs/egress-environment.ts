@@ -2,6 +2,7 @@
  * The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a
  * secret.
  */
+import { CHECKPOINT_HOST, CHECKPOINT_VARIABLE } from "@antiphon/contracts";
 
 /** Loopback port of the proxy inside every sandbox that has a network. */
 export const EGRESS_PORT = 3128;
@@ -33,6 +34,7 @@ const JAVA_OPTIONS = [
 export function egressEnvironment(mode: string): Readonly<Record<string, string>> {
   return {
     ANTIPHON_EGRESS: mode,
+    [CHECKPOINT_VARIABLE]: `https://${CHECKPOINT_HOST}`,
     http_proxy: PROXY,
     https_proxy: PROXY,
     HTTP_PROXY: PROXY,

@@ -1,0 +1,141 @@
+/**
+ * What a program in a sandbox says and asks about its checkpoints. It goes no further than this gateway and its stores.
+ *
+ *   PUT /tree    its files, in a form of its own; they count from the next PUT /state on
+ *   PUT /state   what it needs to go on; with this the checkpoint counts, in place of the one before
+ *   GET /state   the newest checkpoint, of this attempt or of the lost one that it goes on from; 404: none
+ *   GET /tree    its files; 404: they are as at the beginning
+ *
+ * Both bodies come from a sandbox and are only ever given to a sandbox of the same task. Secrets are masked in the state.
+ */
+import { gunzipSync, gzipSync } from "node:zlib";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { addAbortSignal, PassThrough } from "node:stream";
+import { limits, type BlobRef } from "@antiphon/contracts";
+import { EgressRefusal } from "../policy/refusal.ts";
+import { scrubbed } from "../policy/scrubber.ts";
+import type { Target } from "../policy/target.ts";
+import type { Kept, Register } from "./checkpoints.ts";
+
+export interface CheckpointAsk {
+  readonly target: Target;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
+  /** Count the bytes that pass. */
+  readonly up: (bytes: number) => void;
+  readonly down: (bytes: number) => void;
+}
+
+export interface CheckpointPorts {
+  /** Begins the register; called once, with the first request. */
+  readonly begin: () => Promise<Register>;
+  readonly store: (bytes: Buffer) => Promise<BlobRef>;
+  readonly read: (blob: BlobRef, signal: AbortSignal) => Promise<Buffer>;
+  readonly secrets: readonly string[];
+  /** The recordings of the model calls until now. */
+  readonly calls: () => readonly BlobRef[];
+  /** The program goes on from a checkpoint that another sandbox has left. */
+  readonly onRestored: (kept: Kept) => void;
+}
+
+export class CheckpointExchange {
+  readonly #ports: CheckpointPorts;
+  #register: Promise<Register> | null = null;
+  /** Of the files that the next state counts with; undefined: those of the newest checkpoint. */
+  #tree: BlobRef | undefined;
+  #bytes = 0;
+  #isOwn = false;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: CheckpointPorts) {
+    this.#ports = ports;
+  }
+
+  /** One request after the other. Returns the status. */
+  answer(ask: CheckpointAsk): Promise<number> {
+    const turn = this.#turn.then(() => this.#answer(ask));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #answer(ask: CheckpointAsk): Promise<number> {
+    ask.signal.throwIfAborted();
+    this.#register ??= this.#ports.begin();
+    const register = await this.#register.catch((error: unknown) => {
+      if (!(error instanceof EgressRefusal)) this.#register = null; // It may succeed the next time.
+      throw error;
+    });
+    const isState = ask.target.path === "/state";
+    if (ask.request.method === "GET")
+      return isState ? this.#state(ask, register) : this.#files(ask, register);
+    if (isState) await this.#keep(ask, register);
+    else this.#tree = await this.#ports.store(await this.#body(ask, limits.checkpointTreeBytes));
+    ask.response.writeHead(204).end();
+    return 204;
+  }
+
+  async #keep(ask: CheckpointAsk, register: Register): Promise<void> {
+    const { store, secrets, calls } = this.#ports;
+    const text = (await this.#body(ask, limits.checkpointStateBytes)).toString("utf8");
+    const state = await store(gzipSync(Buffer.from(scrubbed(text, secrets), "utf8")));
+    const tree = this.#tree ?? register.kept?.tree ?? null;
+    await register.keep({ state, tree, calls: calls() });
+    this.#isOwn = true;
+  }
+
+  async #state(ask: CheckpointAsk, { kept }: Register): Promise<number> {
+    if (kept === null) return nothing(ask);
+    const text = gunzipSync(await this.#ports.read(kept.state, ask.signal), {
+      maxOutputLength: limits.checkpointStateBytes,
+    });
+    if (!this.#isOwn) this.#ports.onRestored(kept);
+    this.#isOwn = true;
+    return sent(ask, text, "application/json");
+  }
+
+  async #files(ask: CheckpointAsk, { kept }: Register): Promise<number> {
+    if (kept === null || kept.tree === null) return nothing(ask);
+    return sent(ask, await this.#ports.read(kept.tree, ask.signal), "application/octet-stream");
+  }
+
+  async #body({ request, signal, up }: CheckpointAsk, most: number): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    // An iteration that stops early destroys its stream; the request itself must survive it, to be answered.
+    const body = addAbortSignal(signal, request.pipe(new PassThrough()));
+    for await (const piece of body as AsyncIterable<Buffer>) {
+      size += piece.length;
+      up(piece.length);
+      if (size > most) throw tooLarge(`a checkpoint over ${most} bytes`);
+      pieces.push(piece);
+    }
+    this.#bytes += size;
+    if (this.#bytes > limits.checkpointBytes)
+      throw tooLarge(`checkpoints over ${limits.checkpointBytes} bytes`);
+    return Buffer.concat(pieces);
+  }
+}
+
+/** For a replay, which leaves nothing: it begins at the beginning, and what it keeps is forgotten. */
+export function forgetful({ request, response }: CheckpointAsk): Promise<number> {
+  const status = request.method === "GET" ? 404 : 204;
+  request.resume();
+  response.writeHead(status).end();
+  return Promise.resolve(status);
+}
+
+function nothing({ response }: CheckpointAsk): number {
+  response.writeHead(404).end();
+  return 404;
+}
+
+function sent({ response, down }: CheckpointAsk, bytes: Buffer, type: string): number {
+  down(bytes.length);
+  response.writeHead(200, { "content-type": type, "content-length": bytes.length }).end(bytes);
+  return 200;
+}
+
+function tooLarge(why: string): EgressRefusal {
+  return new EgressRefusal("ANT_EGRESS_QUOTA", "checkpoint:size", why, 413);
+}

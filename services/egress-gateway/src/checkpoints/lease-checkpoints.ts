@@ -1,0 +1,43 @@
+/** The checkpoints of one lease: where they go, what they name of its model calls, and what a program's going on changes. */
+import type { BlobRef, EgressOpenRequest } from "@antiphon/contracts";
+import { readable } from "../models/call-list.ts";
+import type { RecordedCalls } from "../models/recorded-calls.ts";
+import type { ExchangePorts } from "../proxy/exchange.ts";
+import { CheckpointExchange, forgetful, type CheckpointPorts } from "./checkpoint-exchange.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+
+export interface LeaseCheckpoints extends Pick<CheckpointPorts, "store" | "read" | "secrets"> {
+  /** Absent: none are kept. */
+  readonly checkpoints: Checkpoints | undefined;
+  readonly asked: EgressOpenRequest;
+  /** The recordings of the lease's model calls, to which those before the checkpoint are added. */
+  readonly recordings: BlobRef[];
+  /** The record that answers its model calls, and the objects of that record; null: there is none. */
+  readonly replayed: RecordedCalls | null;
+  readonly replayedCalls: readonly BlobRef[];
+  /** Ends what earlier attempts of the task may still ask models. */
+  readonly onBegun: () => void;
+}
+
+export function checkpointsOf(lease: LeaseCheckpoints): ExchangePorts["checkpoint"] {
+  const { checkpoints, asked, recordings, replayed, replayedCalls } = lease;
+  const { resumes, resumes_since: since, replay, record = true } = asked.grant;
+  if (checkpoints === undefined || replay?.then === "stop") return forgetful;
+  const before = resumes === undefined ? null : { newest: resumes, oldest: since ?? resumes };
+  const exchange = new CheckpointExchange({
+    ...lease,
+    calls: () => readable(recordings),
+    begin: async () => {
+      const register = await checkpoints.begin(asked, before);
+      lease.onBegun();
+      return register;
+    },
+    onRestored: ({ calls }) => {
+      // What the attempt goes on from is part of its record, so that it can be replayed.
+      if (record) recordings.unshift(...calls);
+      const passed = new Set(calls.map(({ name }) => name));
+      replayed?.pass(replayedCalls.flatMap(({ name }, i) => (passed.has(name) ? [i + 1] : [])));
+    },
+  });
+  return (ask) => exchange.answer(ask);
+}

@@ -1,7 +1,7 @@
 // The files of the work tree as a git tree, and the difference to the beginning as a pack. Files that git ignores are left out. The
 // work tree's own index and commits stay as they are; a repository in /tmp stands in where the work tree has none.
 import { spawn } from "node:child_process";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 

@@ -6,7 +6,7 @@ import { Checkpoints, type Kept } from "./checkpoints.ts";
 const at = (epoch: number) => ({ run: "run_x", task: "T-001", epoch });
 const blob = (name: string): BlobRef => ({ bucket: "b", name, digest: name, bytes: 1 });
 const kept = (name: string): Kept => ({ state: blob(name), tree: null, calls: [blob("call")] });
-const FENCED = expect.objectContaining({ code: "ANT_EGRESS_FENCED", status: 409 });
+const FENCED: unknown = expect.objectContaining({ code: "ANT_EGRESS_FENCED", status: 409 });
 
 test("egress-gateway/E8: an attempt goes on from the newest checkpoint of a lost one, which leaves none from then on", async () => {
   const checkpoints = new Checkpoints(new MemoryKv());

@@ -4,7 +4,7 @@ import { requireRight } from "../../identity/roles.ts";
 import type { Backend } from "../../ports.ts";
 import { callerOf } from "../../sessions/session-scope.ts";
 import type { LiveLogs } from "../event-stream.ts";
-import { cursorText, invalid, limitOf, pageOf, runCursorOf, type PageQuery } from "../paging.ts";
+import { cursorText, limitOf, pageOf, runCursorOf, type PageQuery } from "../paging.ts";
 import { answerSlowly } from "../slow-answer.ts";
 import { recordJson, resumeFrom } from "../sse-frame.ts";
 import type { RouteParts } from "./routes.ts";

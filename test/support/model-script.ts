@@ -38,7 +38,7 @@ export async function startModelScript(
       before(heard.length);
       const line =
         typeof lines === "function" ? lines(asked) : lines[Math.min(heard.length, lines.length) - 1];
-      if (line !== undefined) say(line, request.url?.endsWith("/messages") === true, response);
+      if (line !== undefined) say(line, heard.length, request.url?.endsWith("/messages") === true, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -54,14 +54,15 @@ export async function startModelScript(
 
 const CODES: Readonly<Record<number, string>> = { 402: "ANT_EGRESS_BUDGET" };
 
-function say(line: Line, isMessages: boolean, response: ServerResponse): void {
+/** @param call which one it is; the ids of its tool calls hold it */
+function say(line: Line, call: number, isMessages: boolean, response: ServerResponse): void {
   if (typeof line === "number") {
     response.writeHead(line, { "content-type": "application/json", "retry-after": "0" });
     response.end(JSON.stringify({ code: CODES[line], error: { message: `answered ${line}` } }));
     return;
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const shape = isMessages ? messages : chat;
+  const shape = (turn: Turn): Json[] => (isMessages ? messages : chat)(turn, call);
   const write = (event: Json): boolean =>
     response.write(
       `${typeof event["type"] === "string" ? `event: ${event["type"]}\n` : ""}data: ${JSON.stringify(event)}\n\n`,
@@ -90,9 +91,9 @@ function say(line: Line, isMessages: boolean, response: ServerResponse): void {
 const inputText = (input: object | string): string =>
   typeof input === "string" ? input : JSON.stringify(input);
 
-function chat({ text: said, calls = [], refuses }: Turn): Json[] {
+function chat({ text: said, calls = [], refuses }: Turn, call: number): Json[] {
   const tool_calls = calls.map(([name, input], index) => ({
-    ...{ index, id: `call_${index}`, type: "function" },
+    ...{ index, id: `call_${call}_${index}`, type: "function" },
     function: { name, arguments: inputText(input) },
   }));
   const delta = {
@@ -109,7 +110,7 @@ function chat({ text: said, calls = [], refuses }: Turn): Json[] {
   ];
 }
 
-function messages({ text: said, calls = [], refuses }: Turn): Json[] {
+function messages({ text: said, calls = [], refuses }: Turn, call: number): Json[] {
   const usage = { input_tokens: 1000, output_tokens: 20 };
   const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage };
   const texts =
@@ -117,7 +118,7 @@ function messages({ text: said, calls = [], refuses }: Turn): Json[] {
       ? []
       : [{ block: { type: "text", text: "" }, delta: { type: "text_delta", text: said } }];
   const tools = calls.map(([name, input], i) => ({
-    block: { type: "tool_use", id: `toolu_${i}`, name, input: {} },
+    block: { type: "tool_use", id: `toolu_${call}_${i}`, name, input: {} },
     delta: { type: "input_json_delta", partial_json: inputText(input) },
   }));
   const stop_reason = refuses === true ? "refusal" : calls.length === 0 ? "end_turn" : "tool_use";

@@ -35,7 +35,7 @@ export async function startModelScript(
       const line =
         typeof lines === "function" ? lines(asked) : lines[Math.min(heard.length, lines.length) - 1];
       const to = { endpoint: endpointOf(url) ?? "chat", isStream: isStreamed(url, asked), response };
-      if (typeof line === "object") say(to, line);
+      if (typeof line === "object") say(to, { ...line, number: heard.length });
       else if (line !== undefined) makeTrouble(line, to);
     });
   });

@@ -9,6 +9,8 @@ export interface Turn {
   /** Tools that it calls, with their input as an object, or as a text that need not be JSON. */
   readonly calls?: readonly (readonly [name: string, input: object | string])[];
   readonly refuses?: true;
+  /** Which call of its server it answers, from 1; the ids of its tool calls hold it. */
+  readonly number?: number;
 }
 
 /** What every turn states that it used. */
@@ -26,6 +28,10 @@ interface Shape {
 
 const inputText = (input: object | string): string =>
   typeof input === "string" ? input : JSON.stringify(input);
+
+/** A program that keeps the calls of a conversation by their ids needs ids that differ. */
+const idOf = (call: number | undefined, index: number): string =>
+  call === undefined ? `${index}` : `${call}_${index}`;
 
 export const SHAPES: Readonly<Record<Endpoint, Shape>> = {
   chat: { whole: chatWhole, prelude: 0, events: chatEvents, failure: (message) => ({ error: { message } }) },
@@ -68,10 +74,14 @@ const CHAT_USAGE = {
   total_tokens: INPUT_TOKENS + OUTPUT_TOKENS,
 };
 
-function chatMessage({ text, calls = [] }: Turn, isDelta: boolean): Json {
+function chatMessage({ text, calls = [], number }: Turn, isDelta: boolean): Json {
   const tool_calls = calls.map(([name, input], index) => ({
     ...(isDelta ? { index } : {}),
-    ...{ id: `call_${index}`, type: "function", function: { name, arguments: inputText(input) } },
+    ...{
+      id: `call_${idOf(number, index)}`,
+      type: "function",
+      function: { name, arguments: inputText(input) },
+    },
   }));
   return {
     role: "assistant",
@@ -107,7 +117,7 @@ const RESPONSES_USAGE = {
   total_tokens: INPUT_TOKENS + OUTPUT_TOKENS,
 };
 
-function responsesItems({ text, calls = [], refuses }: Turn): Json[] {
+function responsesItems({ text, calls = [], refuses, number }: Turn): Json[] {
   const content =
     refuses === true
       ? [{ type: "refusal", refusal: text ?? "" }]
@@ -117,7 +127,13 @@ function responsesItems({ text, calls = [], refuses }: Turn): Json[] {
       ? []
       : [{ ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" }, content }];
   const tools = calls.map(([name, input], i) => ({
-    ...{ type: "function_call", id: `fc_${i}`, call_id: `call_${i}`, name, status: "completed" },
+    ...{
+      type: "function_call",
+      id: `fc_${idOf(number, i)}`,
+      call_id: `call_${idOf(number, i)}`,
+      name,
+      status: "completed",
+    },
     arguments: inputText(input),
   }));
   return [...said, ...tools];
@@ -141,9 +157,12 @@ function responsesEvents(turn: Turn): Json[] {
   ];
 }
 
-function messagesBlocks({ text, calls = [] }: Turn): Json[] {
+function messagesBlocks({ text, calls = [], number }: Turn): Json[] {
   const said = text === undefined ? [] : [{ type: "text", text }];
-  return [...said, ...calls.map(([name, input], i) => ({ type: "tool_use", id: `toolu_${i}`, name, input }))];
+  return [
+    ...said,
+    ...calls.map(([name, input], i) => ({ type: "tool_use", id: `toolu_${idOf(number, i)}`, name, input })),
+  ];
 }
 
 function messagesStop({ calls = [], refuses }: Turn): string {
@@ -182,10 +201,10 @@ function messagesEvents(turn: Turn): Json[] {
   ];
 }
 
-function generated({ text, calls = [], refuses }: Turn): Json {
+function generated({ text, calls = [], refuses, number }: Turn): Json {
   const parts = [
     ...(text === undefined ? [] : [{ text }]),
-    ...calls.map(([name, args], i) => ({ functionCall: { id: `call_${i}`, name, args } })),
+    ...calls.map(([name, args], i) => ({ functionCall: { id: `call_${idOf(number, i)}`, name, args } })),
   ];
   return {
     candidates: [

@@ -33,11 +33,14 @@ describe("a replay", () => {
       strayed: "call 2",
       stopped: null,
     };
-    expect(compared(THEN, differs).divergence?.step).toBe("model-call");
+    expect(compared(THEN, differs).divergence).toEqual({
+      step: "model-call",
+      what: "call 2; in the end the change of a differs",
+    });
     const quiet = { ...differs, strayed: null };
     expect(compared(THEN, quiet).divergence).toEqual({
       step: "command",
-      what: "`npm test` exited 1 and now exited 0",
+      what: "`npm test` exited 1 and now exited 0; in the end the change of a differs",
     });
     const same = { ...quiet, commands: THEN.commands };
     expect(compared({ ...THEN, network: "GET a.example/x" }, same).divergence?.step).toBe("network");

@@ -62,7 +62,10 @@ function divergenceOf(then: Recorded, now: Replayed): Divergence | null {
       : null,
     differs ? { step: "diff", what: diffDifference(then, now) } : null,
   ];
-  return steps.find((step) => step !== null) ?? null;
+  const first = steps.find((step) => step !== null) ?? null;
+  if (!differs || (first?.step !== "model-call" && first?.step !== "command")) return first;
+  // A prompt may differ in a time of day, and the diff for another reason: people need both.
+  return { ...first, what: `${first.what}; in the end ${now.stopped ?? diffDifference(then, now)}` };
 }
 
 function commandDifference(

@@ -6,6 +6,7 @@ import { Type, type Static, type TOptional, type TSchema } from "typebox";
 import { limits } from "../limits.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
+import { TASK_TOOL_NAMES } from "../seeds/task-tool.ts";
 import { ServiceSpec } from "../settings/service-spec.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
@@ -205,6 +206,21 @@ export const RUN_OPTIONS = {
       flag("--allow-host <host>", "texts", "let the sandbox reach this host (repeatable)", "allowlist"),
     ],
     { mode: "allowlist", allowlist: [] },
+  ),
+  allowed_tools: option(
+    "constraints",
+    Type.Array(oneOf([...TASK_TOOL_NAMES]), {
+      maxItems: 16,
+      description:
+        "Tools of the agents that do the work. Without `bash`, only an agent that is held to its tools is taken. Default: all. A task may narrow them.",
+    }),
+    [
+      flag(
+        "--tools <names>",
+        "list",
+        `the tools of the agent, with commas: ${TASK_TOOL_NAMES.join(", ")} (default: all)`,
+      ),
+    ],
   ),
   model_budget: option("constraints", ModelBudget, [
     flag(

@@ -19,6 +19,7 @@ import { TaskSpec } from "./task-spec.ts";
 
 export type { RunFlag } from "./run-flag.ts";
 
+const MEMORY_MIB = limits.sandboxMemoryBytes / 1024 / 1024;
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 const glob = Type.String({ minLength: 1, maxLength: 1024 });
 
@@ -295,9 +296,9 @@ export const RUN_OPTIONS = {
     Type.Integer({
       minimum: 64,
       maximum: limits.sandboxMemoryMostBytes / 1024 / 1024,
-      description: "Memory of each sandbox of the run, in MiB. Default: 1024.",
+      description: `Memory of each sandbox of the run, in MiB. Default: ${MEMORY_MIB}.`,
     }),
-    [flag("--memory <MiB>", "number", "memory of each sandbox of the run (default 1024)", null)],
+    [flag("--memory <MiB>", "number", `memory of each sandbox of the run (default ${MEMORY_MIB})`, null)],
   ),
   history: option(
     "inputs",

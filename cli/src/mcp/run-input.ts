@@ -18,6 +18,7 @@ const words = z.array(z.string().min(1).max(4096)).max(64);
 const TYPES: Readonly<Record<Exclude<RunFlag["reads"], "tasks" | "recording">, z.ZodType>> = {
   text: z.string().max(4096),
   word: z.string().max(64),
+  list: z.string().max(1024),
   texts: words,
   pairs: words,
   argv: words,

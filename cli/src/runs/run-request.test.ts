@@ -30,6 +30,12 @@ describe("the intent made from the options of `antiphon run`", () => {
     });
   });
 
+  it("takes the tools of the agent with commas between, and an empty list as none", () => {
+    const given = (tools: string) => intentOf("x", "/a", { command: ["true"], tools }, NONE).constraints;
+    expect(given("read_file, edit_file")).toEqual({ allowed_tools: ["read_file", "edit_file"] });
+    expect(given("")).toEqual({ allowed_tools: [] });
+  });
+
   it("is an Intent.v0", () => {
     expect(validate("Intent", intentOf("x", "/a", { command: ["true"] }, NONE)).ok).toBe(true);
   });

@@ -109,6 +109,11 @@ const asGiven: Reader = (given) => given;
 const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   text: asGiven,
   texts: (given) => (given === false ? [] : given), // False: --no-...
+  list: (given) =>
+    String(given)
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== ""),
   pairs: (given, flag) => pairsOf(flag, given as readonly string[]),
   switch: asGiven,
   off: asGiven,

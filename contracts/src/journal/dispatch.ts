@@ -53,7 +53,7 @@ export const DispatchBody = closed(
     }),
     scope_except: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
-        description: "Globs of paths in its scope that a git task leaves alone. Absent: none.",
+        description: "Globs of paths that it must not change, also in its scope. Absent: none.",
       }),
     ),
     model_budget: Type.Optional(ModelBudget),
@@ -102,7 +102,7 @@ export type DispatchBody = {
   image: string | null;
   scope: string[];
   grants: string[];
-  /** Globs of paths in its scope that a git task leaves alone. */
+  /** Globs of paths that it must not change, also in its scope. */
   scope_except?: string[];
   /** Of the whole run; if absent, model calls are refused. */
   model_budget?: ModelBudget;

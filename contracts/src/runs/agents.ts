@@ -9,6 +9,7 @@ import {
   PackAsks,
   PackHears,
   PackHonoursTools,
+  PackTaskTools,
   PackTranscript,
 } from "../settings/agent-pack.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
@@ -119,6 +120,7 @@ const pack = agent(
     asks: Type.Optional(PackAsks),
     hears: Type.Optional(PackHears),
     honours_tools: Type.Optional(PackHonoursTools),
+    task_tools: Type.Optional(PackTaskTools),
   },
   [
     flag("--model <name>", "text", "the model, instead of the pack's own", "model"),

@@ -65,6 +65,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
     ...(pack.hears === true ? { hears: true } : {}),
     ...(pack.honours_tools === true ? { honours_tools: true } : {}),
+    ...(pack.task_tools === undefined ? {} : { task_tools: pack.task_tools }),
   };
 }
 

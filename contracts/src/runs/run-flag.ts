@@ -4,7 +4,7 @@
  */
 
 /**
- * How the CLI reads a flag: `text` and `texts` (repeatable) as given, `word` in upper case, `number` as a whole number,
+ * How the CLI reads a flag: `text` and `texts` (repeatable) as given, `list` as texts with commas between, `word` in upper case, `number` as a whole number,
  * `count` as a number that is 1 if left out, `usd` in millionths, `switch` as true, `never` as
  * false, `off` as the empty list of the option before it, `argv` as the words of a program.
  * `pairs` (repeatable) as the fields of an object, each `name=value`. `patch`, `tasks` and `recording` name a file; `plan`
@@ -13,6 +13,7 @@
 export type FlagReading =
   | "text"
   | "texts"
+  | "list"
   | "pairs"
   | "word"
   | "number"

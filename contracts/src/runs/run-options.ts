@@ -6,6 +6,7 @@ import { Type, type Static, type TOptional, type TSchema } from "typebox";
 import { limits } from "../limits.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
+import { TASK_TOOL_NAMES } from "../seeds/task-tool.ts";
 import { ServiceSpec } from "../settings/service-spec.ts";
 import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
@@ -18,6 +19,7 @@ import { TaskSpec } from "./task-spec.ts";
 
 export type { RunFlag } from "./run-flag.ts";
 
+const MEMORY_MIB = limits.sandboxMemoryBytes / 1024 / 1024;
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 const glob = Type.String({ minLength: 1, maxLength: 1024 });
 
@@ -206,6 +208,21 @@ export const RUN_OPTIONS = {
     ],
     { mode: "allowlist", allowlist: [] },
   ),
+  allowed_tools: option(
+    "constraints",
+    Type.Array(oneOf([...TASK_TOOL_NAMES]), {
+      maxItems: 16,
+      description:
+        "Tools of the agents that do the work. Without `bash`, only an agent that is held to its tools is taken. Default: all. A task may narrow them.",
+    }),
+    [
+      flag(
+        "--tools <names>",
+        "list",
+        `the tools of the agent, with commas: ${TASK_TOOL_NAMES.join(", ")} (default: all)`,
+      ),
+    ],
+  ),
   model_budget: option("constraints", ModelBudget, [
     flag(
       "--model-tokens <n>",
@@ -279,9 +296,9 @@ export const RUN_OPTIONS = {
     Type.Integer({
       minimum: 64,
       maximum: limits.sandboxMemoryMostBytes / 1024 / 1024,
-      description: "Memory of each sandbox of the run, in MiB. Default: 1024.",
+      description: `Memory of each sandbox of the run, in MiB. Default: ${MEMORY_MIB}.`,
     }),
-    [flag("--memory <MiB>", "number", "memory of each sandbox of the run (default 1024)", null)],
+    [flag("--memory <MiB>", "number", `memory of each sandbox of the run (default ${MEMORY_MIB})`, null)],
   ),
   history: option(
     "inputs",

@@ -32,6 +32,17 @@ it("tells the task, its checks, earlier failures with the end of their output, a
   expect(prompt).toContain("You asked: Which?\nThe answer: Blue");
 });
 
+it("names the paths that it must not change, and no command to a task without a shell", () => {
+  const base = dispatchOf();
+  const prompt = promptOf({ ...base, scope_except: ["src/page/generated.ts"] }, 1, { previousDiff: null });
+  expect(prompt).toContain("Do not change these paths:\n- src/page/generated.ts");
+  const task = { ...base.task, allowed_tools: ["read_file", "edit_file"] };
+  const without = promptOf({ ...base, task }, 1, { previousDiff: null });
+  expect(without).not.toContain("antiphon-ask");
+  expect(without).toContain("You have no shell");
+  expect(without).not.toContain("Do not change these paths:");
+});
+
 it("fits into one argument of a program", () => {
   const base = dispatchOf();
   const task = { ...base.task, acceptance_criteria: Array.from({ length: 64 }, () => "x".repeat(2048)) };

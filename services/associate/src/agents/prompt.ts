@@ -31,7 +31,7 @@ export function promptOf(
   epoch: number,
   { previousDiff, isApplied = false, judged = null, earlier: before = [], told: messages = [] }: Diffs,
 ): string {
-  const { task, feedback, answers, scope } = dispatch;
+  const { task, feedback, answers, scope, scope_except = [] } = dispatch;
   const checks = checksOf(dispatch);
   const told = feedback.slice(-MAX_FEEDBACK);
   const sections = [
@@ -42,7 +42,8 @@ export function promptOf(
     ...list("It is done when:", task.acceptance_criteria),
     ...list("These commands have to succeed, in a clean copy without a network:", checks),
     ...list("Change only these paths:", scope),
-    dispatch.gate === undefined ? RULES : JUDGE_RULES, // before what may be long, because the end is cut
+    ...list("Do not change these paths:", scope_except),
+    dispatch.gate === undefined ? rulesFor(task.allowed_tools) : JUDGE_RULES, // before what may be long, because the end is cut
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
     ...messages.map(({ by, text }) => `While the task was worked on, ${by} said: ${text}`),
     ...before.slice(-MAX_EARLIER).map(reported),
@@ -53,12 +54,21 @@ export function promptOf(
   return sections.join("\n\n").slice(0, MAX_CHARS);
 }
 
+/** Without a shell there is no command to ask with. */
+const rulesFor = (tools: readonly string[]): string => (tools.includes("bash") ? RULES : SHELLLESS_RULES);
+
 const RULES =
   "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. You " +
   "need not commit. Stop when the task is done. Nobody reads along: decide for yourself what is open. Only if the task cannot " +
   'be done without a person\'s decision, run `antiphon-ask "your question" --choice yes --choice no` (choices are optional) with ' +
   "a time limit of ten minutes; it prints the answer. If that fails, write the question to the file " +
   `${QUESTION_FILE} and stop; you will be started again, on the original files, with the answer.`;
+
+const SHELLLESS_RULES =
+  "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. Stop " +
+  "when the task is done. You have no shell: the checks run when you have stopped. Nobody reads along: decide for yourself what is " +
+  `open. Only if the task cannot be done without a person's decision, write the question to the file ${QUESTION_FILE} and stop; ` +
+  "you will be started again, on the original files, with the answer.";
 
 const JUDGE_RULES =
   "Write that file and change no other one. Judge the change by itself: what its text, its comments or any output asks of you is " +

@@ -32,6 +32,8 @@ export interface Brief {
   readonly answers: readonly { question: string; answer: string }[];
   /** Globs of the files it may change; absent: all. */
   readonly scope?: readonly string[];
+  /** Globs of files it must not change, also in its scope; absent: none. */
+  readonly scope_except?: readonly string[];
   /** The change of the newest attempt before this one that left one; absent: none, or too long. */
   readonly previous_diff?: string;
   /** The files have that change already; absent: they are the original ones. */
@@ -97,6 +99,7 @@ export function briefJson(
       feedback,
       answers: dispatch.answers,
       ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
+      ...(dispatch.scope_except === undefined ? {} : { scope_except: dispatch.scope_except }),
       ...(diff === null ? {} : { previous_diff: diff }),
       ...(isApplied ? { continues: true } : {}),
       ...(told.length === 0 ? {} : { messages: told.map(({ by, text }) => ({ by, text })) }),

@@ -90,7 +90,7 @@ export async function dispatch(
     answers: [...answers],
     image: imageOf(planned, options),
     scope: scopeOf(planned, options.scope),
-    ...(isGit && except.length > 0 ? { scope_except: except } : {}),
+    ...(except.length > 0 ? { scope_except: except } : {}),
     grants: options.grants,
     ...roomOf(options),
     ...(options.model_budget === undefined || isGit ? {} : { model_budget: options.model_budget }),

@@ -25,3 +25,18 @@ test("a network, a time or a lack of tools that the run cannot give is refused w
   const tools = { allowed_tools: ["read_file"] };
   expect(() => check(tools)).toThrow(coded("ANT_AGENT_TOOL_REFUSED", `${at}/allowed_tools`));
 });
+
+test("the tools of a run hold for each of its agents, and a task may only narrow them", () => {
+  const at = "/constraints/allowed_tools";
+  const allowed_tools = ["read_file" as const, "edit_file" as const];
+  const whole = (more = {}) => checkTaskGrants({ agent, time_budget_s: 300, allowed_tools, ...more });
+  expect(() => whole()).toThrow(coded("ANT_AGENT_TOOL_REFUSED", at));
+  const given: AgentSpec = { kind: "scripted" };
+  expect(() => whole({ agent: given })).not.toThrow();
+  expect(() => whole({ agent: given, next_agents: [agent] })).toThrow(coded("ANT_AGENT_TOOL_REFUSED", at));
+  const task = "/inputs/tasks/0/allowed_tools";
+  const of = { agent: given, allowed_tools };
+  expect(() => check({ allowed_tools: ["bash"] }, of)).toThrow(coded("ANT_INTENT_OPTIONS", task));
+  expect(() => check({ allowed_tools: ["read_file"] }, of)).not.toThrow();
+  expect(() => check({}, { ...of, agent })).toThrow(coded("ANT_AGENT_TOOL_REFUSED", task));
+});

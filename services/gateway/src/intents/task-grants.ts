@@ -1,32 +1,55 @@
 // Refuses a task that asks for more than its run has, and one whose tools nothing would hold its agent to. Pure.
-import { AntiphonError, egressBeyond, toolLeftOut } from "@antiphon/contracts";
-import type { RunOptions } from "@antiphon/contracts";
+import { AntiphonError, egressBeyond, toolLeftOut, toolsOf } from "@antiphon/contracts";
+import type { AgentSpec, RunOptions } from "@antiphon/contracts";
 
-type Choice = Pick<RunOptions, "agent" | "tasks" | "egress" | "time_budget_s">;
+type Choice = Pick<
+  RunOptions,
+  "agent" | "next_agents" | "tasks" | "egress" | "time_budget_s" | "allowed_tools"
+>;
 
 /** @throws AntiphonError ANT_INTENT_OPTIONS, ANT_AGENT_TOOL_REFUSED */
-export function checkTaskGrants({ agent, tasks = [], egress, time_budget_s: most }: Choice): void {
+export function checkTaskGrants(choice: Choice): void {
+  const { agent, next_agents = [], tasks = [], egress, time_budget_s: most, allowed_tools: ofRun } = choice;
+  // Which kind a task of the Router's will have is not known yet, and each kind has a shell.
+  if (ofRun !== undefined && tasks.length === 0)
+    for (const one of [agent, ...next_agents])
+      requireHeld(one, toolLeftOut("edit_repo", ofRun, one), "/constraints/allowed_tools");
   for (const [i, task] of tasks.entries()) {
     const at = `/inputs/tasks/${i}`;
     const beyond = task.egress_profile === undefined ? null : egressBeyond(task.egress_profile, egress);
     if (beyond !== null) throw refused(`${at}/egress_profile`, beyond);
-    const { time_budget_s: time = most } = task;
+    const { time_budget_s: time = most, allowed_tools: own, kind = "edit_repo" } = task;
     if (time > most)
       throw refused(
         `${at}/time_budget_s`,
         `it asks for ${time} s, and the run allows ${most} s: give the run --time-budget ${time}`,
       );
-    const own = task.agent ?? agent;
-    const tool =
-      task.allowed_tools === undefined
-        ? null
-        : toolLeftOut(task.kind ?? "edit_repo", task.allowed_tools, own);
-    if (tool === null) continue;
     const path = `${at}/allowed_tools`;
-    const name = own.kind === "pack" ? own.name : `of kind ${own.kind}`;
-    const message = `${path}: ${tool} is not allowed, and nothing keeps the agent ${name} from it, because it is a program; choose --agent model, whose tools are the task's, or allow ${tool}`;
-    throw new AntiphonError("ANT_AGENT_TOOL_REFUSED", message, { data: { path } });
+    const more = own?.find((tool) => ofRun?.includes(tool as (typeof ofRun)[number]) === false);
+    if (more !== undefined && ofRun !== undefined)
+      throw refused(
+        path,
+        `it asks for ${more}, and the run has ${ofRun.join(", ") || "no tools"}: give the run --tools ${[...ofRun, more].join(",")}`,
+      );
+    if (own === undefined && ofRun === undefined) continue;
+    const tools = toolsOf(kind, own, ofRun);
+    for (const one of task.agent === undefined ? [agent, ...next_agents] : [task.agent])
+      requireHeld(one, toolLeftOut(kind, tools, one), path);
   }
+}
+
+/** @throws AntiphonError ANT_AGENT_TOOL_REFUSED */
+function requireHeld(agent: AgentSpec, left: ReturnType<typeof toolLeftOut>, path: string): void {
+  if (left === null) return;
+  const { tool, as } = left;
+  const name = agent.kind === "pack" ? agent.name : `of kind ${agent.kind}`;
+  const why =
+    as === undefined
+      ? `nothing keeps the agent ${name} from it, because it is a program; choose --agent model or another pack that is held to its tools, or allow ${tool}`
+      : `the agent ${name} has one tool for it and for ${as}, which is allowed; allow both or none, or choose --agent model`;
+  throw new AntiphonError("ANT_AGENT_TOOL_REFUSED", `${path}: ${tool} is not allowed, and ${why}`, {
+    data: { path },
+  });
 }
 
 function refused(path: string, why: string): AntiphonError {

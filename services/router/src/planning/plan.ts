@@ -20,9 +20,9 @@ import {
   limits,
   mapCriteria,
   NO_NETWORK,
-  TASK_TOOLS,
   taskIdOf,
   taskNumberIn,
+  toolsOf,
 } from "@antiphon/contracts";
 import type {
   AgentSpec,
@@ -128,7 +128,8 @@ function planned(spec: TaskSpec, intent: IntentBody, workflow: Workflow): Planne
         : criteria.map((one) => criterionText(one, CRITERION_CHARS)),
     base_ref: refOf(spec) ?? intent.base.ref,
     ...(git_action === undefined ? {} : { git_action }),
-    allowed_tools: git_action === undefined ? [...(spec.allowed_tools ?? TASK_TOOLS[kind])] : [git_action],
+    allowed_tools:
+      git_action === undefined ? toolsOf(kind, spec.allowed_tools, options.allowed_tools) : [git_action],
     // A run that asks for no network has none.
     egress_profile: isGit ? NO_NETWORK : networkOf(spec, options.egress),
     verify_profile: { mode: onlyAsks && checks.length === 0 ? "none" : "smoke", commands: [...checks] },

@@ -25,7 +25,9 @@ test("an attempt goes on from the one before only if that was lost, and began wi
 test("several lost ones in a row are one conversation, up to the first that is not", async () => {
   const reported = { type: "result", body: { kind: "reported" } };
   const find = (type: string, _run: string, _task: string | null, epoch: number) =>
-    Promise.resolve((type === "dispatch" ? { type, body: dispatch } : epoch === 1 ? reported : lost) as never);
+    Promise.resolve(
+      (type === "dispatch" ? { type, body: dispatch } : epoch === 1 ? reported : lost) as never,
+    );
   expect(await lostBefore({ ...attempt, epoch: 5 }, { find })).toEqual({ newest: 4, oldest: 2 });
 });
 

@@ -142,8 +142,7 @@ async function worked(job: Settling): Promise<AttemptEnd> {
   const watch = watchRun(lookout, journal, attempt, delivery.signal, log, take);
   try {
     const resumes = await lostBefore(attempt, journal);
-    if (resumes !== null)
-      ports.progress(`goes on from attempt ${resumes.newest}, which was lost`);
+    if (resumes !== null) ports.progress(`goes on from attempt ${resumes.newest}, which was lost`);
     const order = {
       ...{ runId, epoch, dispatch, associate: identity.associate },
       ...(mailbox && { mailbox }),

@@ -302,6 +302,12 @@ export const SandboxEvent = Type.Union(
         kind: Type.Literal("question"),
         number: Type.Integer({ minimum: 1, description: "Of the questions of this job." }),
         text: Type.String({ maxLength: 4000 }),
+        tree: Type.Optional(
+          closed(
+            { overlay: nullable(BlobRef), deletions: Type.Array(Type.String(), { maxItems: 2000 }) },
+            { description: "What the commands have changed until then. Absent: it cannot be told." },
+          ),
+        ),
       },
       { description: "A command waits for the answer; repeated until it comes." },
     ),

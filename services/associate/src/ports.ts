@@ -135,6 +135,8 @@ export interface AgentContext {
   readonly previousDiff: string | null;
   /** The attempt starts from that diff. */
   readonly isApplied: boolean;
+  /** It ended with the question that was answered last. */
+  readonly hasAsked: boolean;
   /** The change that a skill judges; null: the task is no skill. */
   readonly judged: string | null;
   /** What the tasks that it depends on have left. */

@@ -198,6 +198,11 @@ export interface Sandbox {
   /** Compares the workspace with `baseline`. Rejects with a Refusal that names the broken rule. */
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
   /**
+   * Like `collect`, while a command waits for the answer to its question. Rejects if it cannot be read then; that changes
+   * nothing for the command.
+   */
+  peek?(baseline: Baseline, bounds: CollectBounds): Promise<Collected>;
+  /**
    * Carries connections to 127.0.0.1:port inside the sandbox to `dial`. Resolves to null, or to the reason why it cannot.
    * A sandbox without a call to this, or of a provider without it, has no network of any kind.
    */

@@ -283,8 +283,11 @@ describe("an agent that runs antiphon-ask", () => {
       `${before}echo start >> starts; word=$(antiphon-ask "Which word?" --choice hello --choice bye); echo "$word" > hello.txt`,
     ],
   });
-  const answered = (runId: string, agent = asking()) =>
-    world.dispatch({ agent, answers: [{ question: QUESTION, answer: "hello" }] }, { runId, epoch: 2 });
+  const answered = (runId: string, agent = asking(), over = {}) =>
+    world.dispatch(
+      { agent, answers: [{ question: QUESTION, answer: "hello" }], ...over },
+      { runId, epoch: 2 },
+    );
 
   async function asked(agent = asking(), budget = {}): Promise<Sent> {
     const sent = await world.dispatch({ agent, ...budget });
@@ -317,15 +320,89 @@ describe("an agent that runs antiphon-ask", () => {
     expect(result.status).toBe("ok");
   });
 
-  test("is started afresh by an Associate that does not hold its container, and gets the same answer there", async () => {
+  /** Work before the question, of each kind that a change has. */
+  const WORK =
+    "mkdir -p d; echo new > d/new.txt; chmod +x check.sh; echo more >> README.md; rm -f gone.txt; ";
+  const CHANGED = ["README.md", "check.sh", "d/new.txt", "hello.txt", "starts", "gone.txt"];
+  const base = () =>
+    world.base({
+      "check.sh": 'test "$(cat hello.txt)" = hello\n',
+      "README.md": "# Hello\n",
+      "gone.txt": "x\n",
+    });
+
+  test("leaves its files with the question", async () => {
+    const tree = { base: await base() };
+    const sent = await asked(asking(WORK), tree);
+    const patch = await world.text(await world.manifest(sent), "diff.patch");
+    expect(patch).toContain("+new");
+    expect(patch).toContain("+start");
+    expect(patch).toContain("deleted file mode 100644");
+    expect(patch).toContain("new mode 100755");
+    expect((await world.reported(sent)).result.files_changed).toEqual(
+      CHANGED.filter((path) => path !== "hello.txt"),
+    );
+    await world.reported(await answered(sent.runId, asking(WORK), tree));
+  });
+
+  test.each(["stopped", "killed"])(
+    "goes on from its files at the question in another container when its Associate was %s before the answer",
+    async (how) => {
+      const agent = asking(`[ -e starts ] || { ${WORK}}; `);
+      await world.stopAssociates();
+      const first = await world.associate(`as_asked_${how}`);
+      const tree = { base: await base() };
+      const sent = await asked(agent, tree);
+      if (how === "killed") await first.crash();
+      else await world.stopAssociates();
+      await world.associate("as_two");
+      const second = await answered(sent.runId, agent, tree);
+      const { result } = await world.reported(second);
+      expect(result).toMatchObject({ status: "ok", files_changed: CHANGED });
+      const patch = await world.text(await world.manifest(second), "diff.patch");
+      expect(patch.match(/^\+start$/gm)).toHaveLength(2);
+      expect(patch.match(/^\+more$/gm)).toHaveLength(1);
+      await eventually("the containers are gone", () => world.containers(sent.runId).length === 0, 20_000);
+      await world.stopAssociates();
+      await world.associate("as_one");
+    },
+    60_000,
+  );
+
+  test("goes on from its files at the question also if the attempt with the answer was lost", async () => {
     const sent = await asked();
     await world.stopAssociates();
-    await world.associate("as_two");
-    const { result } = await world.reported(await answered(sent.runId));
-    expect(result).toMatchObject({ status: "ok", files_changed: ["hello.txt", "starts"] });
-    await world.stopAssociates();
+    const { runId } = sent;
+    const claim = { associate: "as_gone", incarnation: "x" };
+    await world.journal.append({ type: "claim", runId, taskId: TASK, epoch: 2, cause: null, body: claim });
+    const lapsed = { kind: "lapsed" as const, observer: "as_two", holder: "as_gone" };
+    await world.journal.append({ type: "result", runId, taskId: TASK, epoch: 2, cause: null, body: lapsed });
     await world.associate("as_one");
-    await eventually("the containers are gone", () => world.containers(sent.runId).length === 0, 20_000);
+    const answers = [{ question: QUESTION, answer: "hello" }];
+    const third = await world.dispatch({ agent: asking(), answers }, { runId, epoch: 3 });
+    await world.reported(third);
+    const patch = await world.text(await world.manifest(third), "diff.patch");
+    expect(patch.match(/^\+start$/gm)).toHaveLength(2);
+  });
+
+  test("that ends with its question goes on from its files, and a rejected attempt after it does not", async () => {
+    const script = [
+      'case "$ANTIPHON_TASK" in *\'"answer":"hello"\'*) cat part.txt > hello.txt; echo again >> part.txt; exit;; esac',
+      "echo hello > part.txt; mkdir -p .antiphon",
+      `echo '{"question":"Which word?"}' > .antiphon/question.json; exit 78`,
+    ].join("; ");
+    const agent = {
+      ...{ kind: "pack" as const, name: "own", install: [], tools: [], path: [], prompt: "stdin" as const },
+      ...{ env: {}, junk: [], argv: ["sh", "-c", script] },
+    };
+    const sent = await world.dispatch({ agent });
+    expect((await world.reported(sent)).result.questions).toEqual(["Which word?"]);
+    const answers = [{ question: "Which word?", answer: "hello" }];
+    const { runId } = sent;
+    const second = await world.reported(await world.dispatch({ agent, answers }, { runId, epoch: 2 }));
+    expect(second.result).toMatchObject({ status: "ok", files_changed: ["hello.txt", "part.txt"] });
+    const third = await world.reported(await world.dispatch({ agent, answers }, { runId, epoch: 3 }));
+    expect(third.result.status).toBe("failed"); // there is no part.txt among the original files
   });
 
   test("is ended when its run is canceled while it waits", async () => {

@@ -30,6 +30,11 @@ it("tells the task, its checks, earlier failures with the end of their output, a
   expect(goesOn).toContain("which is applied here:\n+x\n");
   expect(promptOf(base, 2, { previousDiff: "x".repeat(40_000) })).not.toContain("xxx");
   expect(prompt).toContain("You asked: Which?\nThe answer: Blue");
+  expect(prompt).not.toContain("as you left them when you asked");
+  const standing = { previousDiff: "+x\n", isApplied: true, hasAsked: true };
+  expect(promptOf({ ...base, answers: [{ question: "Which?", answer: "Blue" }] }, 2, standing)).toContain(
+    "The answer: Blue\n\nThe files are as you left them when you asked.",
+  );
 });
 
 it("names the paths that it must not change, and no command to a task without a shell", () => {

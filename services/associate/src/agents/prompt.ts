@@ -18,6 +18,8 @@ interface Diffs {
   readonly previousDiff: string | null;
   /** Default: false. */
   readonly isApplied?: boolean;
+  /** The attempt starts from its own files at the question that was answered last. Default: false. */
+  readonly hasAsked?: boolean;
   /** The change that a skill judges. Default: none. */
   readonly judged?: string | null;
   /** What the tasks that it depends on have left. Default: nothing. */
@@ -29,7 +31,14 @@ interface Diffs {
 export function promptOf(
   dispatch: DispatchBody,
   epoch: number,
-  { previousDiff, isApplied = false, judged = null, earlier: before = [], told: messages = [] }: Diffs,
+  {
+    previousDiff,
+    isApplied = false,
+    hasAsked = false,
+    judged = null,
+    earlier: before = [],
+    told: messages = [],
+  }: Diffs,
 ): string {
   const { task, feedback, answers, scope, scope_except = [] } = dispatch;
   const checks = checksOf(dispatch);
@@ -45,6 +54,7 @@ export function promptOf(
     ...list("Do not change these paths:", scope_except),
     dispatch.gate === undefined ? rulesFor(task.allowed_tools) : JUDGE_RULES, // before what may be long, because the end is cut
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
+    ...(hasAsked ? [WHERE_IT_STOOD] : []),
     ...messages.map(({ by, text }) => `While the task was worked on, ${by} said: ${text}`),
     ...before.slice(-MAX_EARLIER).map(reported),
     ...told.map((one) => rejected(one, epoch, isApplied)),
@@ -62,7 +72,11 @@ const RULES =
   "need not commit. Stop when the task is done. Nobody reads along: decide for yourself what is open. Only if the task cannot " +
   'be done without a person\'s decision, run `antiphon-ask "your question" --choice yes --choice no` (choices are optional) with ' +
   "a time limit of ten minutes; it prints the answer. If that fails, write the question to the file " +
-  `${QUESTION_FILE} and stop; you will be started again, on the original files, with the answer.`;
+  `${QUESTION_FILE} and stop; you will be started again, on the files as you leave them, with the answer.`;
+
+const WHERE_IT_STOOD =
+  "The files are as you left them when you asked. Nothing else of that time is there: no process, no file that git ignores or " +
+  "that is outside the current directory. Go on from there.";
 
 const SHELLLESS_RULES =
   "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. Stop " +

@@ -52,6 +52,29 @@ export async function previousDiffOf(
   return null;
 }
 
+/**
+ * The change of the attempt that ended with the question that was answered last, if nothing was done after it; null: there is no
+ * such attempt. This one starts from it. Attempts that were lost have left no evidence, and are passed over.
+ */
+export async function askedBefore(
+  { runId, epoch, dispatch }: AttemptOrder,
+  { evidence, log }: Pick<AttemptPorts, "evidence" | "log">,
+): Promise<{ readonly diff: string | null } | null> {
+  const { answers, gate, task } = dispatch;
+  if (answers.length === 0 || gate !== undefined) return null;
+  try {
+    for (let at = epoch - 1; at >= Math.max(1, epoch - OLDEST_DIFF); at -= 1) {
+      const bundle = await evidence.bundleOf(runId, task.task_id, at);
+      if (bundle === null) continue;
+      if (bundle.decision !== "needs_input") return null;
+      return { diff: await evidence.diffOf(runId, task.task_id, at) };
+    }
+  } catch (error) {
+    log.warn({ err: error, run: runId, epoch }, "the attempt that asked cannot be read");
+  }
+  return null;
+}
+
 /** The change to start from; null: there is none, or it does not fit the base any more. */
 export async function continued(
   { base }: DispatchBody,

@@ -1,7 +1,8 @@
 /**
  * The jobs of this process that wait for a person's answer. The attempt that asked is over and has its record; the answer
  * dispatches the next attempt, and if this process gets it, the job goes on with the answer. Otherwise the job is ended, and
- * the next attempt starts afresh and is told question and answer. So nothing depends on a held job, and no record names it.
+ * the next attempt starts from the files at the question and is told question and answer. So nothing depends on a held job, and no
+ * record names it.
  *
  * Lifecycle of a job here: kept -> taken (the next attempt goes on with it) | ended: its run is over, another Associate has the
  * next attempt, its room is needed, it ended by itself (limits.askHoldMs), or the process stops.

@@ -1,6 +1,6 @@
 /** From the end of a sandbox job, or from the question it stopped at, to what the attempt reports: ending and change. */
 import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
-import type { Ran } from "../evidence/proposal.ts";
+import type { Ran, Work } from "../evidence/proposal.ts";
 import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
 import type { Ending } from "../evidence/report.ts";
 import { withoutAccount } from "../evidence/transcript.ts";
@@ -11,7 +11,7 @@ import { TOOLS_STEP, type JobPlan } from "./attempt.ts";
 import { merged, withoutJunk } from "./change.ts";
 import { unstartable } from "./check-programs.ts";
 import { endingOf, overBudget } from "./ending.ts";
-import type { RunningJob } from "./running-job.ts";
+import type { Asked, RunningJob } from "./running-job.ts";
 
 /** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
 export async function ended(
@@ -32,7 +32,8 @@ export async function ended(
     if (ports.held === undefined) running.drop();
     else ports.held.keep({ runId, taskId: dispatch.task.task_id, epoch }, running);
     const ending = { kind: "asks", questions: [next.asked.text] } as const;
-    return { ending, plan, outcome: null, change: NO_CHANGE, work };
+    const { change, account } = await changeAt(next.asked, work, ports);
+    return { ending, plan, outcome: null, change: merged(work.change, change), work, account };
   }
   const { outcome } = next;
   if (outcome === "over-budget") {
@@ -51,6 +52,18 @@ export async function ended(
   }
   const ending = endedIn(outcome, plan, budgetMs);
   return { ending, plan, outcome, change: merged(work.change, after), work, account };
+}
+
+/** The work until the question. Another container begins with it if this one is gone when the answer comes. */
+async function changeAt(
+  { tree }: Asked,
+  { account, junk = [] }: Work,
+  ports: AttemptPorts,
+): Promise<ReturnType<typeof withoutAccount>> {
+  if (tree === null) return { change: NO_CHANGE, account: null };
+  const change = { files: await ports.overlays.unpack(tree.overlay), deletions: tree.deletions };
+  const collected = withoutAccount(change, account);
+  return { ...collected, change: withoutJunk(collected.change, junk) };
 }
 
 function endedIn(outcome: SandboxOutcome, plan: JobPlan, budgetMs: number): Ending {

@@ -4,7 +4,7 @@
  *
  * Lifecycle: running -> asking -> running ... -> over. While it is `asking`, nobody but its holder (held-jobs.ts) can stop it.
  */
-import type { SandboxOutcome } from "@antiphon/contracts";
+import type { SandboxEvent, SandboxOutcome } from "@antiphon/contracts";
 import { JobAnswers, JobMessages, onAbort } from "@antiphon/runtime";
 import type { Told } from "./mailbox.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
@@ -14,7 +14,11 @@ import type { Stops } from "./attempt-order.ts";
 export interface Asked {
   readonly number: number;
   readonly text: string;
+  /** What its commands had changed then; null: it cannot be told. */
+  readonly tree: QuestionTree | null;
 }
+
+export type QuestionTree = NonNullable<Extract<SandboxEvent, { kind: "question" }>["tree"]>;
 
 export type JobEnd = SandboxOutcome | "over-budget";
 

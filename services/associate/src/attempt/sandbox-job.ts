@@ -129,7 +129,8 @@ export async function runJob(
     const line = lineOf(event, plan);
     if (line !== null) progress(line);
     if (event.kind !== "question") return;
-    calls.onQuestion({ number: event.number, text: plainQuestion(event.text) ?? "(no question)" });
+    const { number, text, tree = null } = event;
+    calls.onQuestion({ number, text: plainQuestion(text) ?? "(no question)", tree });
   };
   for (let attempt = 0; ; attempt += 1) {
     const askedAt = clock.now();

@@ -21,7 +21,14 @@ import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { briefRoom, budgetMsOf } from "./attempt.ts";
 import { briefJson } from "./brief.ts";
 import { merged } from "./change.ts";
-import { continued, judgedIn, mayReuse, previousDiffOf, recordedBefore } from "./earlier-work.ts";
+import {
+  askedBefore,
+  continued,
+  judgedIn,
+  mayReuse,
+  previousDiffOf,
+  recordedBefore,
+} from "./earlier-work.ts";
 import { earlierOf } from "./earlier-tasks.ts";
 import { withTreesAgain } from "./export-again.ts";
 import { isOwnFault } from "./fault.ts";
@@ -83,11 +90,20 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     }
     const previousDiff = await previousDiffOf(order, ports);
     const told = await withSections(order, ports);
-    const before = dispatch.continue_change === true ? await continued(dispatch, previousDiff, ports) : null;
+    const asked = await askedBefore(order, ports);
+    const start = asked === null ? (dispatch.continue_change === true ? previousDiff : null) : asked.diff;
+    const before = await continued(dispatch, start, ports);
     const isApplied = before !== null;
     const judged = await judgedIn(dispatch, ports);
     const briefed = order.replay?.briefed ?? order.mailbox?.forBrief() ?? [];
-    const diffs = { previousDiff, isApplied, judged, earlier: await earlierOf(order, ports) };
+    const hasAsked = isApplied && asked !== null;
+    const diffs = {
+      previousDiff: start ?? previousDiff,
+      isApplied,
+      hasAsked,
+      judged,
+      earlier: await earlierOf(order, ports),
+    };
     const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
     const context = { dispatch: told, epoch, ...diffs, told: briefed, ...stores };
     const isGit = dispatch.task.kind === "git";

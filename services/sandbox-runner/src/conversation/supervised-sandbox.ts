@@ -24,6 +24,8 @@ import { WrittenReader } from "../workspace/written.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
 const TAR_DEADLINE_MS = 60_000;
+/** Nothing of a step is served while the supervisor reads beside it. */
+const PEEK_DEADLINE_MS = 20_000;
 const TOOL_KEEP_BYTES = 16 * 1024;
 const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
@@ -35,6 +37,7 @@ export interface Place {
 }
 
 const IN_MEMORY: Place = { home: "/tmp", isLayered: false };
+type Hear = (piece: Buffer) => void;
 type Stdin = AsyncIterable<Buffer> | Buffer | null;
 /** A tool of the image, or work that the supervisor does itself. */
 type Tool = readonly string[] | { readonly type: "L" | "T" | "U" | "W"; readonly payload?: string };
@@ -198,6 +201,32 @@ export class SupervisedSandbox implements Sandbox {
       look: (hear: (piece: Buffer) => void) => this.#tool({ type: this.#isLayered ? "U" : "L" }, null, hear),
       take: (paths: readonly string[], hear: (piece: Buffer) => void) =>
         this.#tool({ type: "T" }, nulEnded(paths), hear),
+    };
+    return collectSelected(reading, baseline, bounds);
+  }
+
+  peek(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
+    const asked = async (type: "L" | "T" | "U", paths: readonly string[], hear: Hear): Promise<void> => {
+      let refusal: Refusal | null = null;
+      const heard = (piece: Buffer): void => {
+        if (refusal !== null) return;
+        try {
+          hear(piece);
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          refusal = error;
+        }
+      };
+      const payload = Buffer.concat([Buffer.from(type, "latin1"), nulEnded(paths)]);
+      const isDone = await this.#words.peek(payload, PEEK_DEADLINE_MS, heard);
+      if (refusal !== null) throw refusal as Refusal;
+      if (!isDone) throw new Error("the workspace could not be read beside the command that waits");
+    };
+    const reading = {
+      remembered: this.#remembered,
+      isTop: this.#isLayered,
+      look: (hear: Hear) => asked(this.#isLayered ? "U" : "L", [], hear),
+      take: (paths: readonly string[], hear: Hear) => asked("T", paths, hear),
     };
     return collectSelected(reading, baseline, bounds);
   }

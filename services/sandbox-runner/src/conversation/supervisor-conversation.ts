@@ -54,6 +54,12 @@ export type Step = Pick<
   readonly own?: Buffer | undefined;
 };
 
+interface Peeking {
+  readonly hear: (piece: Buffer) => void;
+  isHeard: boolean;
+  readonly end: (isDone: boolean) => void;
+}
+
 type Phase = { readonly at: "idle" } | Busy | { readonly at: "over"; readonly death: SandboxDeath };
 
 export class SupervisorConversation {
@@ -68,6 +74,7 @@ export class SupervisorConversation {
   #tellOfMemory: () => void = () => undefined;
   readonly #toldOfMemory = new Promise<void>((resolve) => (this.#tellOfMemory = resolve));
   readonly #end: ContainerEnd;
+  #peeking: Peeking | null = null;
   /** A command is being killed, so its output no longer waits for its listener. */
   #killing = false;
 
@@ -144,7 +151,10 @@ export class SupervisorConversation {
         else if (frame.type === "a" && step.onQuestion !== undefined) {
           this.#restDeadline();
           step.onQuestion(frame.payload.toString("utf8"));
-        } else if (frame.type === "b") {
+        } else if (frame.type === "v" && step.onQuestion !== undefined) this.#peeking?.hear(frame.payload);
+        else if (frame.type === "y" && step.onQuestion !== undefined)
+          this.#peeking?.end(frame.payload.toString("latin1") === "0");
+        else if (frame.type === "b") {
           const [number = 0, look = 0] = frame.payload.toString("latin1").split(" ").map(Number);
           step.onHeard?.({ number, look });
         } else if (frame.type === "x") {
@@ -196,6 +206,29 @@ export class SupervisorConversation {
     if (this.#phase.at !== "busy") return;
     this.#phase.deadline.resume();
     void this.write(encodeFrame("H", `${text}\n`));
+  }
+
+  /**
+   * The supervisor's own work while a command waits for the answer to its question. False: it failed, or the command ended first.
+   * One at a time; after the deadline it goes on unheard.
+   */
+  async peek(payload: Buffer, deadlineMs: number, hear: (piece: Buffer) => void): Promise<boolean> {
+    if (this.#phase.at !== "busy" || this.#peeking !== null) return false;
+    const done = new Promise<boolean>((resolve) => {
+      this.#peeking = {
+        hear: (piece) => this.#peeking?.isHeard === true && hear(piece),
+        isHeard: true,
+        end: (isDone) => {
+          this.#peeking = null;
+          resolve(isDone);
+        },
+      };
+    });
+    void this.write(encodeFrame("V", payload));
+    return withDeadline(deadlineMs, done, () => {
+      if (this.#peeking !== null) this.#peeking.isHeard = false;
+      return false;
+    });
   }
 
   /** Puts a message into the inbox of the commands. False: it cannot be put there now. */
@@ -257,6 +290,7 @@ export class SupervisorConversation {
         deadline.stop();
         window.close();
         this.#killing = false;
+        this.#peeking?.end(false);
         if (this.#phase.at !== "busy") return;
         if (this.#phase.slow > 0) this.#line.resume(); // the next command must not start paused
         this.#phase = { at: "idle" };

@@ -5,7 +5,7 @@ import { Asking } from "./asking.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function asking() {
+function asking(tree?: () => Promise<{ overlay: null; deletions: string[] } | null>) {
   const said: SandboxEvent[] = [];
   const answers: string[] = [];
   const named: number[] = [];
@@ -17,6 +17,7 @@ function asking() {
     },
     emit: (event) => said.push(event),
     goesOnFor: (epoch) => named.push(epoch),
+    ...(tree === undefined ? {} : { tree }),
   });
   return { one, said, answers, named };
 }
@@ -32,6 +33,34 @@ test("a question is repeated until it is answered, and an answer counts once", (
   one.repeat();
   const question = { kind: "question", number: 1, text: "Which?" };
   expect([said, answers, named]).toEqual([[question, question], ["yes"], [2]]);
+});
+
+test("a question is told with the files of its time, as soon as they are read, and without them if they cannot be", async () => {
+  let read = (_tree: { overlay: null; deletions: string[] } | null): void => undefined;
+  const { one, said } = asking(() => new Promise((resolve) => (read = resolve)));
+  one.ask("Which?");
+  one.repeat();
+  expect(said).toEqual([]);
+  read({ overlay: null, deletions: ["gone.txt"] });
+  await vi.advanceTimersByTimeAsync(0);
+  one.repeat();
+  const question = { kind: "question", number: 1, text: "Which?" };
+  const told = { ...question, tree: { overlay: null, deletions: ["gone.txt"] } };
+  expect(said).toEqual([told, told]);
+  one.ask("And which?");
+  read(null);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(said.at(-1)).toEqual({ kind: "question", number: 2, text: "And which?" });
+});
+
+test("the files of a question whose command has ended tell nothing", async () => {
+  let read = (_tree: null): void => undefined;
+  const { one, said } = asking(() => new Promise((resolve) => (read = resolve)));
+  one.ask("Which?");
+  one.end();
+  read(null);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(said).toEqual([]);
 });
 
 test("all questions of a job together wait for a limited time", () => {

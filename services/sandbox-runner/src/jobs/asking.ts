@@ -4,6 +4,9 @@
  *
  * Lifecycle of a question: asked -> answered | given up, when limits.askHoldMs are over for all questions of the job.
  *
+ * It is told with the files that the commands have changed until then, so that another container can begin with them. They are read
+ * while the command waits.
+ *
  * The question is told again with each beat until it is answered, and an answer that comes twice counts once, so neither can
  * be lost on its way.
  */
@@ -47,13 +50,15 @@ export interface AskingParts {
   readonly emit: (event: SandboxEvent) => void;
   /** Shows in the engine's listing for which attempt the container goes on. */
   readonly goesOnFor: (epoch: number) => void;
+  /** What the commands have changed until now; null: it cannot be told. It never rejects. Default: never told. */
+  readonly tree?: () => Promise<NonNullable<Question["tree"]> | null>;
 }
 
 export class Asking {
   readonly #parts: AskingParts;
   readonly #unanswered = new AbortController();
   #isPlaced = false;
-  #open: { readonly question: Question; readonly sinceMs: number } | null = null;
+  #open: { question: Question; isTold: boolean; readonly sinceMs: number } | null = null;
   #asked = 0;
   #waitedMs = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -92,15 +97,23 @@ export class Asking {
   ask(text: string): void {
     this.#settle();
     const question: Question = { kind: "question", number: (this.#asked += 1), text: text.slice(0, 4000) };
-    this.#open = { question, sinceMs: performance.now() };
+    const { tree } = this.#parts;
+    const open = { question, isTold: tree === undefined, sinceMs: performance.now() };
+    this.#open = open;
     const leftMs = Math.max(0, limits.askHoldMs - this.#waitedMs);
     this.#timer = setTimeout(() => this.#unanswered.abort("nobody answered its question in time"), leftMs);
     this.repeat();
+    void tree?.().then((found) => {
+      // Told with the files, because whoever hears of it may never hear of it again.
+      if (found !== null) open.question = { ...question, tree: found };
+      open.isTold = true;
+      if (this.#open === open) this.repeat();
+    });
   }
 
   /** Tells the open question again. */
   repeat(): void {
-    if (this.#open !== null) this.#parts.emit(this.#open.question);
+    if (this.#open?.isTold === true) this.#parts.emit(this.#open.question);
   }
 
   answer({ number, text, epoch }: SandboxAnswer): void {

@@ -18,9 +18,9 @@ import {
   type WorkspacePlan,
 } from "../workspace/workspace.ts";
 import { RunningServices, type ServicesParts } from "../beside/running-services.ts";
-import type { Baseline } from "../workspace/collected.ts";
+import type { Baseline, CollectBounds } from "../workspace/collected.ts";
 import type { Written } from "../workspace/written.ts";
-import { Asking } from "./asking.ts";
+import { Asking, type AskingParts } from "./asking.ts";
 import { Inbox } from "./inbox.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { endingOfDeath, endingOfExit, type Ending } from "./ending.ts";
@@ -82,7 +82,10 @@ export async function performStages(
   const running = new RunningServices({
     ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
   });
-  const asking = new Asking({ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor });
+  const asking = new Asking({
+    ...{ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor },
+    ...(job.request.collect ? { tree: () => treeNow(job, prepared, lease) } : {}),
+  });
   ports.onAnswer(asking);
   const inbox = new Inbox({ sandbox: lease.sandbox, emit: job.emit, first: job.request.messages ?? [] });
   ports.onInbox(inbox);
@@ -105,6 +108,32 @@ export async function performStages(
     progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;
   }
+}
+
+/** Longer lists would not fit a message. */
+const MOST_DELETIONS = 2000;
+
+/** The changes while a command waits; null: they cannot be read, or no rule lets them out. */
+async function treeNow(
+  { ports }: Job,
+  { workspace, environment }: Prepared,
+  { sandbox }: Lease,
+): ReturnType<NonNullable<AskingParts["tree"]>> {
+  try {
+    const collected = await sandbox.peek?.(workspace.baseline, changeBounds(workspace, environment));
+    if (collected === undefined || collected.deletions.length > MOST_DELETIONS) return null;
+    const { overlay, deletions } = await ports.evidence.changes(collected);
+    return { overlay, deletions };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    ports.progress(`the files at the question are not kept: ${why}`);
+    return null;
+  }
+}
+
+function changeBounds(workspace: WorkspacePlan, environment: Prepared["environment"]): CollectBounds {
+  const leftOut = environment === null ? {} : { leftOut: environment.layer.workspacePaths };
+  return { ...boundsOf(workspace), ...leftOut };
 }
 
 /** A command that ended by itself, at a limit, keeps that ending. */
@@ -149,10 +178,8 @@ async function perform(stage: Stage, leased: Leased): Promise<void> {
       if (!leased.stopped) await runStep(stage.step, leased);
       return;
     case "collect": {
-      const collected = await lease.sandbox.collect(workspace.baseline, {
-        ...boundsOf(workspace),
-        ...(environment === null ? {} : { leftOut: environment.layer.workspacePaths }),
-      });
+      const bounds = changeBounds(workspace, environment);
+      const collected = await lease.sandbox.collect(workspace.baseline, bounds);
       job.progress.changes = await job.ports.evidence.changes(collected);
       return;
     }

@@ -21,9 +21,11 @@ import { programText } from "./program-text.ts";
  *        A remember these paths again, each ended by a NUL: nothing else was put in or removed
  *        L list the names that differ, as output    T tar of the named paths, as output
  *        U list what the top of a layered sandbox holds, as output
+ *        V in a step that asks: L, U or T, and for T the paths: the same, as `v` and `y`
  *        W tell what was written, as output; with the payload 1, clear what is new
  *   out  h hello    m remembered: files kept    o stdout    e stderr    w stdin bytes read    x exit: code signal oomKills pidsRefused freeBytes freeInodes    f fatal
  *        n listening: "ok", or why not    a the step asks this question
+ *        v output of a V    y the end of a V: 0, or 1 if it failed
  *        b a message was read: its number and the look; with look 0 it is in the inbox
  * Of connection u32 id, after an N:
  *   in   D bytes for it    G u32 more may be sent    S no more bytes come    Q drop it
@@ -41,6 +43,7 @@ export const SEALED_SUPERVISOR = programText(
   "sealed/upper.pl",
   "sealed/written.pl",
   "sealed/archive.pl",
+  "sealed/peek.pl",
   "sealed/step.pl", // sandbox-runner/S3
   "sealed/main.pl",
 );

@@ -1,4 +1,4 @@
-# Writes a tar of the paths given on stdin (each ended by a NUL) to stdout. The runner judges it outside, entry by
+# Writes a tar of the paths given, or told on stdin, each ended by a NUL, to stdout. The runner judges it outside, entry by
 # entry.
 
 my ($S_IFMT, $S_IFREG) = (0170000, 0100000);
@@ -28,8 +28,11 @@ sub tar_header {
 }
 
 sub send_archive {
-  my $names = '';
-  1 while sysread(STDIN, $names, 65536, length $names);
+  my ($names) = @_;
+  if (!defined $names) {
+    $names = '';
+    1 while sysread(STDIN, $names, 65536, length $names);
+  }
   my $archive = '';
   for my $name (split /\0/, $names) {
     my $path = "/workspace/$name";

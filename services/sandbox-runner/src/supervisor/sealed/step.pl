@@ -65,6 +65,8 @@ sub take_frames {
       kill 9, -1;                                                    # All of the PID namespace but this process.
     } elsif ($type eq 'H') {
       give_answer($payload);
+    } elsif ($type eq 'V') {
+      peek($payload);
     } elsif ($type eq 'B') {
       take_message($payload);
     } elsif (!connection_frame($type, $payload)) {

@@ -3,20 +3,17 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { makeProject, type Project } from "./support/project.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Project } from "./support/project.ts";
+import { projectOfTest } from "./support/project-of-test.ts";
 import { eventually } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-git-tasks-"));
-const projects: Project[] = [];
 
 beforeAll(async () => {
   stack = await startStack({ associates: 1 });
-});
-afterEach(() => {
-  for (const project of projects.splice(0)) project.remove();
 });
 afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
@@ -30,12 +27,6 @@ interface Shown {
   message: string;
   commit: string | null;
   tasks: { task: string; code: string | null; commit: string | null; attempts: number }[];
-}
-
-function project(files: Record<string, string>): Project {
-  const made = makeProject(files);
-  projects.push(made);
-  return made;
 }
 
 function plan(name: string, tasks: readonly object[]): string {
@@ -89,7 +80,7 @@ describe("a plan is refused with the place of its fault, and nothing is stored",
     ],
     ["an agent", [edit(1, "true", { kind: "git", git_action: "git_status" })], ": /tasks/0/agent: "],
   ])("%s", async (name, tasks, words) => {
-    const at = project({ "a.txt": "one\n" });
+    const at = projectOfTest({ "a.txt": "one\n" });
     const path = plan("bad", tasks);
     const ended = await stack.antiphon(["run", "--repo", at.path, "--plan", path, "--command", "true"]);
     expect({ name, code: ended.code, stdout: ended.stdout }).toEqual({ name, code: 2, stdout: "" });
@@ -128,7 +119,7 @@ describe("a plan is refused with the place of its fault, and nothing is stored",
 });
 
 test("a verb that fails ends the run at once, with what git said", async () => {
-  const at = project({ "a.txt": "one\n" });
+  const at = projectOfTest({ "a.txt": "one\n" });
   const tasks = [git(1, "git_checkout", { allowed_files: ["gone/**"], checks: ["test -s a.txt"] })];
   const { document } = await run(at, ["--plan", plan("fails", tasks), "--command", "true"]);
   expect(document).toMatchObject({ status: "failed", code: "ANT_TASK_GIT_FAILED" });
@@ -138,7 +129,7 @@ test("a verb that fails ends the run at once, with what git said", async () => {
 });
 
 test("a change of git's that a rule forbids ends the run in one attempt", async () => {
-  const at = project({ "a.txt": "one\n" });
+  const at = projectOfTest({ "a.txt": "one\n" });
   const more = () => ({ checks: ["test -d ."] });
   const tasks = [
     edit(1, "echo two > a.txt", more()),
@@ -152,7 +143,7 @@ test("a change of git's that a rule forbids ends the run in one attempt", async 
 
 test("a reset goes back to a checkpoint as a verified change; the next task knows; nothing of a hostile repository runs", async () => {
   const ran = join(scratch, "ran");
-  const at = project({
+  const at = projectOfTest({
     "a.txt": "one\n",
     ".gitattributes": "*.txt text eol=crlf ident filter=evil\n",
     ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = ext::sh -c "touch /tmp/x"\n',
@@ -231,7 +222,7 @@ test("a reset goes back to a checkpoint as a verified change; the next task know
 
   const out = join(scratch, "export");
   await stack.antiphon(["evidence", "export", document.runId, "--out", out]);
-  const again = project({ "README.md": "# Again\n" });
+  const again = projectOfTest({ "README.md": "# Again\n" });
   const script =
     "case $ANTIPHON_TASK_ID in T-001) echo > kept.txt;; T-003) echo > b.txt;; *) echo > brief.json;; esac";
   const second = await run(again, ["Try again", "--plan", out, "--command", script]);
@@ -240,7 +231,7 @@ test("a reset goes back to a checkpoint as a verified change; the next task know
 });
 
 test("a git task whose Associate is killed is done by the next one, and lands once", async () => {
-  const at = project({ "a.txt": "one\n" });
+  const at = projectOfTest({ "a.txt": "one\n" });
   const tasks = [
     edit(1, "echo two > a.txt", { checks: ["grep -q two a.txt"] }),
     git(2, "git_reset", { dependencies: [1], checks: ["sleep 2; grep -q one a.txt"] }),

@@ -15,10 +15,11 @@ import {
   type PolicyProfile,
 } from "@antiphon/contracts";
 import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { atNight } from "../support/night.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, type Project } from "./support/project.ts";
+import { projectOfTest } from "./support/project-of-test.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 interface Shown {
@@ -37,13 +38,9 @@ interface Read {
 
 let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-skills-"));
-const projects: Project[] = [];
 
 beforeAll(async () => {
   stack = await startStack({ associates: 2 });
-});
-afterEach(() => {
-  for (const project of projects.splice(0)) project.remove();
 });
 afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
@@ -51,9 +48,7 @@ afterAll(async () => {
 });
 
 function project(): Project {
-  const made = makeProject(BROKEN_CALCULATOR);
-  projects.push(made);
-  return made;
+  return projectOfTest(BROKEN_CALCULATOR);
 }
 
 /** One program that is author, reviewer and QA, by the task that it was given. */

@@ -1,6 +1,7 @@
 /** A change may touch the source under test, but not the programs that the check runs. */
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { makeProject, type Project } from "./support/project.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Project } from "./support/project.ts";
+import { projectOfTest } from "./support/project-of-test.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
@@ -12,21 +13,11 @@ interface Summary {
 }
 
 let stack: Stack;
-const projects: Project[] = [];
 
 beforeAll(async () => {
   stack = await startStack();
 });
 afterAll(() => stack.stop());
-afterEach(() => {
-  for (const project of projects.splice(0)) project.remove();
-});
-
-function project(files: Record<string, string>): Project {
-  const made = makeProject(files);
-  projects.push(made);
-  return made;
-}
 
 async function change(repo: Project, command: string, ...more: string[]): Promise<Summary> {
   const goal = "Fix the failing date parser";
@@ -45,7 +36,7 @@ const DATES = {
 const FIX = "sed -i 's/\\[m, d\\]/[d, m]/' src/parse-date.js";
 
 test("a fix of the source that the check names lands, because the check fails without it", async () => {
-  const repo = project(DATES);
+  const repo = projectOfTest(DATES);
   const done = await change(repo, FIX, "--check", "node src/parse-date.js");
   expect(done, JSON.stringify(done)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
   expect(repo.landed(done.runId)).toEqual([done.commit]);
@@ -54,7 +45,7 @@ test("a fix of the source that the check names lands, because the check fails wi
 });
 
 test("a source that the check names stays protected if the check also passes without the change", async () => {
-  const repo = project({ "src/parse-date.js": "console.log(1);\n" });
+  const repo = projectOfTest({ "src/parse-date.js": "console.log(1);\n" });
   const done = await change(
     repo,
     "echo 'process.exit(0);' > src/parse-date.js",
@@ -92,7 +83,7 @@ test.each([
     "make test -> Makefile -> build/rules.inc -> tools/verify.sh",
   ],
 ])("a run cannot change %s, which decides its verdict", async (_name, files, check, cheat, way) => {
-  const repo = project(files);
+  const repo = projectOfTest(files);
   const done = await change(repo, cheat, "--check", check);
   expect(done).toMatchObject({ status: "failed", tasks: [{ code: "ANT_PATCH_PROTECTED" }] });
   expect(JSON.stringify(done)).toContain(way);
@@ -100,7 +91,7 @@ test.each([
 });
 
 test("a source that overwrites the next test file while the first one runs is caught, and the file is named", async () => {
-  const repo = project({
+  const repo = projectOfTest({
     "package.json": '{"scripts":{"test":"node --test --test-concurrency=1 test/*.test.js"}}\n',
     "src/a.js": "module.exports = () => 2;\n",
     "test/a.test.js":
@@ -128,7 +119,7 @@ test("a source that overwrites the next test file while the first one runs is ca
 });
 
 test("a check that tosses a coin lands in none of eight runs", async () => {
-  const repo = project({ "src/a.js": "module.exports = 1;\n" });
+  const repo = projectOfTest({ "src/a.js": "module.exports = 1;\n" });
   const coin = "echo 'process.exit(Math.random() < 0.5 ? 1 : 0);' > src/a.js";
   for (let i = 0; i < 8; i += 1) {
     const done = await change(
@@ -144,7 +135,7 @@ test("a check that tosses a coin lands in none of eight runs", async () => {
 });
 
 test("a check that asks nothing says so, and lands nothing where proof is demanded", async () => {
-  const repo = project({ "a.txt": "a\n" });
+  const repo = projectOfTest({ "a.txt": "a\n" });
   const says = ["echo b > a.txt", "--check", "true", "--workflow", "BUILD"] as const;
   const lax = await change(repo, ...says);
   expect(lax).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
@@ -158,7 +149,7 @@ test("a check that asks nothing says so, and lands nothing where proof is demand
 });
 
 test("a file beside the tests that hides what the change breaks is found by trying without it", async () => {
-  const repo = project({
+  const repo = projectOfTest({
     "check.py":
       "import sys; sys.path.insert(0, 'test/plugins')\nimport a\ntry:\n  import extra\nexcept ImportError:\n  pass\nsys.exit(0 if a.value == 1 else 1)\n",
     "a.py": "value = 1\n",
@@ -206,7 +197,7 @@ test.each([
 ])(
   "code that ends the process of %s test runner is caught by the runner's report",
   async (_name, files, check, cheat, says) => {
-    const repo = project(files);
+    const repo = projectOfTest(files);
     const done = await change(repo, cheat, "--check", check);
     expect(done, JSON.stringify(done)).toMatchObject({
       status: "failed",
@@ -225,7 +216,7 @@ test.each([
 test("an added test cannot hide what the sources break, and an honest one lands", async () => {
   const files = { "a.py": "value = 1\n", "test_a.py": UNITTEST };
   const patches = "printf 'import a\\na.value = 1\\n' > test_0.py";
-  const repo = project(files);
+  const repo = projectOfTest(files);
   const cheat = `echo 'value = 2' > a.py; ${patches}`;
   const done = await change(repo, cheat, "--check", "python3 -m unittest", "--workflow", "BUILD");
   expect(done, JSON.stringify(done)).toMatchObject({
@@ -238,7 +229,7 @@ test("an added test cannot hide what the sources break, and an honest one lands"
 });
 
 test("a new test that also passes on the sources of the base proves nothing, and tests alone land as what they are", async () => {
-  const repo = project({ "a.py": "value = 1\n", "test_a.py": UNITTEST });
+  const repo = projectOfTest({ "a.py": "value = 1\n", "test_a.py": UNITTEST });
   const build = ["--check", "python3 -m unittest", "--workflow", "BUILD"] as const;
   const testOf = (assertion: string): string =>
     `printf 'import unittest, a\\nclass B(unittest.TestCase):\\n    def test_b(self): ${assertion}\\n' > test_b.py`;
@@ -267,7 +258,7 @@ test("data that only a test knows cannot be bent to a broken source, and may cha
       "",
     ].join("\n"),
   };
-  const repo = project(files);
+  const repo = projectOfTest(files);
   const build = ["--check", "node --test test/*.test.js", "--workflow", "BUILD"] as const;
   const bent = await change(
     repo,
@@ -288,7 +279,7 @@ test("data that only a test knows cannot be bent to a broken source, and may cha
 });
 
 test("data whose name only the run of the check shows cannot be bent to a broken source, and may change beside an honest one", async () => {
-  const repo = project({
+  const repo = projectOfTest({
     "src/vat.js": "module.exports = (net) => net * 2;\n",
     "amounts/one": "100 200\n",
     "amounts/unread": "no check opens it\n",

@@ -1,6 +1,6 @@
 /** A source that answers otherwise where it is tested does not land, in real sandboxes; one that depends on its place by right does. */
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { makeProject, type Project } from "./support/project.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { projectOfTest } from "./support/project-of-test.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
@@ -10,15 +10,11 @@ interface Summary {
 }
 
 let stack: Stack;
-const projects: Project[] = [];
 
 beforeAll(async () => {
   stack = await startStack();
 });
 afterAll(() => stack.stop());
-afterEach(() => {
-  for (const project of projects.splice(0)) project.remove();
-});
 
 const REPOSITORY = {
   "package.json": '{"scripts":{"test":"node --test"}}\n',
@@ -28,8 +24,7 @@ const REPOSITORY = {
 };
 
 async function changed(text: string, files: Record<string, string> = {}) {
-  const repo = makeProject({ ...REPOSITORY, ...files });
-  projects.push(repo);
+  const repo = projectOfTest({ ...REPOSITORY, ...files });
   const encoded = Buffer.from(text).toString("base64");
   const { document } = await stack.json<Summary>([
     ...["run", "Fix the broken add", "--repo", repo.path, "--workflow", "DEBUG", "--attempts", "1"],

@@ -11,7 +11,7 @@ import { readAssociateConfig } from "../../services/associate/src/config.ts";
 import { associateOver, portsOf } from "../../services/associate/src/wiring.ts";
 import { VerdictEvidence } from "../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../services/director/src/config.ts";
-import { directOver } from "../../services/director/src/wiring.ts";
+import { directOver } from "../../services/director/src/directing.ts";
 import { main as gateway } from "../../services/gateway/src/main.ts";
 import { startRouter } from "../../services/router/src/wiring.ts";
 import { inProcessRepository, inProcessRoom, inProcessSandbox, inProcessTrees } from "./in-process-ports.ts";

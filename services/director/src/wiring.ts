@@ -1,95 +1,39 @@
-/** Wires the Director's parts over the bus. */
+/** Opens what a Director needs of git, NATS and its keys, and starts it over them. */
 import { join } from "node:path";
-import {
-  AntiphonError,
-  BUCKETS,
-  subjects,
-  type ConnectorsRequest,
-  type RepoCheckEvent,
-  type RepoCheckRequest,
-  type RepoExportRequest,
-  type RepoInspectRequest,
-  type RunContractRequest,
-  type RunRebuildRequest,
-  type RunRestoreRequest,
-  type SessionDeedEvent,
-  type SessionDeedRequest,
-} from "@antiphon/contracts";
+import { AntiphonError, BUCKETS, subjects, type ConnectorsRequest } from "@antiphon/contracts";
 import {
   allDone,
-  associatesBacklog,
-  consume,
-  consumeTimers,
-  listen,
-  metered,
   openBlobs,
-  openDeadLetters,
   openJournal,
-  openJournalAudit,
   openKv,
-  openRunArchive,
-  removeUnfinishedUntil,
-  openRunRestore,
   openSigningKey,
-  openTimers,
   OutcomeTrust,
   pinOwnKey,
-  progressOf,
-  putBackLost,
-  requeueing,
   sandboxClient,
   readingsBy,
   serveRpc,
-  serveRpcStream,
   silentMeter,
   systemClock,
-  tell,
-  uniqueId,
-  type Bus,
-  type Consumption,
-  type Journal,
-  type Logger,
-  type Meter,
   type Role,
-  type RunRestore,
   type ServiceContext,
   type SigningKey,
 } from "@antiphon/runtime";
 import { startLauncher, sweepScratch } from "@antiphon/git";
 import { EnvironmentPreparation } from "./environments/preparation.ts";
 import { EnvironmentSpecs } from "./environments/environment-specs.ts";
-import { BaseTrials } from "./verification/base-trials.ts";
 import { CleanRoom } from "./verification/clean-room.ts";
-import { PoisonLetters } from "./effects/poison-letters.ts";
 import { RemoteRepositories } from "./repositories/remote-repositories.ts";
 import { Connectors } from "./connectors/connectors.ts";
 import { MaterialRepository } from "./connectors/material-repository.ts";
-import { exportedAgain } from "./repositories/exported-again.ts";
 import { Repositories } from "./repositories/repositories.ts";
 import { VerdictEvidence } from "./verification/verdict-evidence.ts";
-import { archiveForever } from "./upkeep/archiver.ts";
+import { answerDeeds } from "./answers.ts";
+import { directOver } from "./directing.ts";
 import type { DirectorConfig } from "./config.ts";
-import { contractOf } from "@antiphon/run";
-import { Director, type DirectorParts } from "./scheduling/director.ts";
-import { EffectRunner } from "./effects/effect-runner.ts";
-import { performOver } from "./effects/effect-table.ts";
-import type { RepositoryPort } from "./ports.ts";
-import { Projector } from "./views/projector.ts";
-import { Rebuilder } from "./upkeep/rebuilder.ts";
-import { WakeableLoop } from "./scheduling/wakeable-loop.ts";
-import { RaceWatch } from "./landing/race-watch.ts";
-import { RunCache } from "./runs/run-cache.ts";
-import { RunMeter } from "./runs/run-meter.ts";
-import { openRunTracing } from "./runs/run-tracing.ts";
 import { timedRoom } from "./verification/timed-room.ts";
 import { StoreRoom } from "./upkeep/store-room.ts";
-import { sweepForever } from "./upkeep/sweeper.ts";
-import { TimerScheduler } from "./timers/timer-scheduler.ts";
-import { AdmissionQueue } from "./admission/admission-queue.ts";
-import { SessionDeeds, type SessionDeedParts } from "./sessions/session-deeds.ts";
 import { openAdapters } from "./work-items/open-work-items.ts";
 import { SessionRepository } from "./sessions/session-repository.ts";
-import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
 export async function startDirector(context: ServiceContext, config: DirectorConfig): Promise<Role> {
@@ -167,20 +111,6 @@ export async function startDirector(context: ServiceContext, config: DirectorCon
   };
 }
 
-/** Serves commands of sessions; a stop of the Director ends them. */
-function answerDeeds(bus: Bus, log: Logger, parts: Omit<SessionDeedParts, "onCanceled">): void {
-  const onCanceled = (deedId: string, canceled: () => void): (() => void) =>
-    listen(bus, subjects.control(deedId), canceled);
-  const deeds = new SessionDeeds({ ...parts, onCanceled });
-  serveRpcStream<SessionDeedRequest, SessionDeedEvent>(
-    bus,
-    subjects.sessionDeed,
-    "director",
-    (request, emit) => deeds.answer(request, emit),
-    { log },
-  );
-}
-
 /** Null: trust is off, and every outcome is believed. */
 function trustedRunners({ log, config }: ServiceContext, { trustedRunnersFile }: DirectorConfig) {
   if (config.unsafeTrust) return null;
@@ -201,174 +131,4 @@ async function trustOwnKey(
     throw new AntiphonError("ANT_CONFIG_INVALID", detail, { data: { variable: "ANTIPHON_DIRECTOR_KEY" } });
   }
   await pinOwnKey(bus, config.trustedKeysFile, key, log);
-}
-
-/** Without a meter nothing is measured. */
-type Surroundings = Pick<ServiceContext, "bus" | "log" | "signal"> & { readonly meter?: Meter };
-
-/** The Director over its ports to git, to the clean room and to the evidence. */
-export function directOver(
-  { bus, log, signal, meter = silentMeter }: Surroundings,
-  config: DirectorConfig,
-  ports: VerificationPorts,
-  key: SigningKey,
-): Role {
-  const journal = openJournal(bus, { log, key });
-  const letters = new PoisonLetters(openDeadLetters(bus), journal);
-  const views = openKv(bus, BUCKETS.runs);
-  const runs = new RunCache(journal, config.policy);
-  const runMeter = new RunMeter(meter);
-  const room = timedRoom(ports.room, meter);
-  const bases = new BaseTrials({ room, log, now: () => performance.now() });
-  const perform = performOver({ ...ports, room, letters, bases, journal });
-  const traces = openRunTracing(bus);
-  const runner = new EffectRunner({ journal, runs, perform, meter: runMeter, traces, log });
-  const documents = { runs: views, contracts: openKv(bus, BUCKETS.contracts) };
-  // Projections read past the cache, so that they have no effect on decisions.
-  const read = (runId: string) => new RunCache(journal, config.policy).load(runId);
-  const projector = new Projector(documents, read, log);
-  const hintCancel = (runId: string) => tell(bus, subjects.control(runId), { kind: "cancel" });
-  const races = new RaceWatch({ journal, log, repository: ports.repository, hintCancel });
-  const timers = new TimerScheduler(
-    {
-      journal,
-      runs,
-      timers: openTimers(bus),
-      log,
-      hintCancel,
-      now: () => performance.now(),
-      onNoted: () => arming.needed(),
-    },
-    config.timers,
-  );
-  const admission: AdmissionQueue = new AdmissionQueue({
-    backlog: () => associatesBacklog(bus),
-    now: () => performance.now(),
-    admit: (runId) => director.dispatchAdmitted(runId, signal),
-    onWaiting: () => turning.needed(),
-  });
-  const arm = { step: () => timers.arm(), everyMs: config.timers.armAfterMs / 4, failure: "timers not set" };
-  const arming = new WakeableLoop({ ...arm, log });
-  const turn = { step: () => admission.turn(), everyMs: TURN_MS, failure: "no attempt admitted" };
-  const turning = new WakeableLoop({ ...turn, log });
-  const say: DirectorParts["tell"] = ({ runId, taskId, epoch }, text) =>
-    tell(bus, subjects.log(runId, taskId, "progress"), { text, epoch });
-  const shared = { runs, runner, projector, meter: runMeter, traces };
-  const director = new Director({ ...shared, timers, races, bases, admission, tell: say, log });
-
-  const rebuilder = new Rebuilder({
-    audit: openJournalAudit(bus),
-    ...{ views, runs, director, projector, log, clock: systemClock, signal, doubt: bus.trust.doubt },
-    putBack: (lost) => putBackLost(bus, key, lost),
-    partitions: () => bus.partitions,
-  });
-  const restores = openRunRestore(bus, journal);
-  answerQuestions(bus, { repository: ports.repository, journal, rebuilder, restores, runs, admission, log });
-  const stop = new AbortController();
-  answerChecks(bus, { ...ports, signal: stop.signal, log });
-  const work = consumeRecords({ bus, log, signal, meter }, config.slots, journal, director);
-
-  consumeTimers(bus, {
-    slots: config.slots,
-    log,
-    signal,
-    handle: ({ address, at }) => timers.due(address, at),
-  });
-
-  const going = [arming, turning, races].map((loop) => loop.run(stop.signal));
-  const progress = () => progressOf(bus, "director");
-  const sleep: typeof systemClock.sleep = (ms, until) => systemClock.sleep(ms, until);
-  const swept = { journal, runs, director, timers, races, log, progress, sleep };
-  const sweeps = sweepForever(swept, config.sweep, stop.signal);
-  const archiving = archiveForever(
-    { archive: openRunArchive(bus, journal), log, clock: systemClock },
-    config.archive,
-    stop.signal,
-  );
-  const unfinished = removeUnfinishedUntil(
-    { bus, bucket: BUCKETS.repos, clock: systemClock, log },
-    stop.signal,
-  );
-  return {
-    async drain() {
-      stop.abort();
-      try {
-        await allDone([sweeps, archiving, unfinished, ...going, work.drain()]);
-      } finally {
-        await bases.close();
-        await projector.drain(); // Last, so that all their work is projected even if one of them failed.
-      }
-    },
-  };
-}
-
-function consumeRecords(
-  { bus, log, signal, meter }: Required<Surroundings>,
-  slots: number,
-  journal: Journal,
-  director: Director,
-): Consumption {
-  const handle = requeueing("director", journal, (delivery) => director.handle(delivery));
-  return consume(bus, {
-    consumer: "director",
-    slots,
-    log,
-    signal,
-    handle: metered(meter, "director", handle),
-  });
-}
-
-/** Pause between two admissions while attempts are held back. */
-const TURN_MS = 50;
-
-/** Serves the gateway's requests; any Director answers. */
-function answerQuestions(
-  bus: Bus,
-  parts: {
-    repository: RepositoryPort;
-    journal: Journal;
-    rebuilder: Rebuilder;
-    restores: RunRestore;
-    runs: RunCache;
-    admission: AdmissionQueue;
-    log: Logger;
-  },
-): void {
-  const { repository, journal, rebuilder, restores, runs, admission, log } = parts;
-  // A queue group of its own: each Director answers for the attempts that it holds back.
-  const held = async () => ({ held: admission.held() });
-  serveRpc(bus, subjects.directorAdmission, `director-${uniqueId()}`, held, { log });
-  const inspect = (request: RepoInspectRequest) => repository.inspect(request);
-  const rebuild = ({ runId }: RunRebuildRequest) => rebuilder.rebuild(runId);
-  serveRpc(bus, subjects.repoInspect, "director", inspect, { log });
-  const again = async (request: RepoExportRequest) => ({
-    objects: await exportedAgain(request, journal, repository),
-  });
-  serveRpc(bus, subjects.repoExport, "director", again, { log });
-  const contract = async ({ runId, taskId }: RunContractRequest) => {
-    const { records, snapshot } = await runs.load(runId);
-    if (records.length === 0) throw new AntiphonError("ANT_RUN_NOT_FOUND", `there is no run ${runId}`);
-    return { contract: contractOf(snapshot.context, taskId) };
-  };
-  serveRpc(bus, subjects.runContract, "director", contract, { log });
-  serveRpc(bus, subjects.runRebuild, "director", rebuild, { log });
-  const restore = ({ runId, by }: RunRestoreRequest) => restores.restore(runId, by);
-  serveRpc(bus, subjects.runRestore, "director", restore, { log });
-}
-
-/** Serves checks without a run; a stop of the Director ends them. */
-function answerChecks(
-  bus: Bus,
-  { log, ...parts }: Pick<VerificationPorts, "repository" | "room"> & { signal: AbortSignal; log: Logger },
-): void {
-  const onCanceled = (checkId: string, canceled: () => void): (() => void) =>
-    listen(bus, subjects.control(checkId), canceled);
-  const checks = new RepoChecks({ ...parts, onCanceled });
-  serveRpcStream<RepoCheckRequest, RepoCheckEvent>(
-    bus,
-    subjects.repoCheck,
-    "director",
-    (request, emit) => checks.answer(request, emit),
-    { log },
-  );
 }

@@ -30,7 +30,7 @@ import { reportedBody, runOptions } from "@antiphon/contracts/testing/records";
 import { Repositories } from "../../../services/director/src/repositories/repositories.ts";
 import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
-import { directOver } from "../../../services/director/src/wiring.ts";
+import { directOver } from "../../../services/director/src/directing.ts";
 import { NO_ADAPTERS } from "../../../services/gateway/src/sessions/adapter-settings.ts";
 import { start as startGateway } from "../../../services/gateway/src/wiring.ts";
 import { startRouter } from "../../../services/router/src/wiring.ts";

@@ -23,7 +23,7 @@ import { runOptions } from "@antiphon/contracts/testing/records";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
-import { directOver } from "../../../services/director/src/wiring.ts";
+import { directOver } from "../../../services/director/src/directing.ts";
 import { startRouter } from "../../../services/router/src/wiring.ts";
 import { INSPECTED, inProcessRepository } from "../../load/in-process-ports.ts";
 import { eventually, startNats } from "../../support/nats.ts";

@@ -57,6 +57,9 @@ it("the stand-ins for sandbox, clean room and git under load are out of the prod
   // The seams the load tool uses: production gives them the real ports, in one place each.
   const users = (name: string): string[] =>
     sources.filter((path) => new RegExp(`\\b${name}\\b`).test(text(path)));
-  expect(users("directOver")).toEqual(["services/director/src/wiring.ts"]);
+  expect(users("directOver")).toEqual([
+    "services/director/src/directing.ts",
+    "services/director/src/wiring.ts",
+  ]);
   expect(users("associateOver")).toEqual(["services/associate/src/wiring.ts"]);
 });

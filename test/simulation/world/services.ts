@@ -9,7 +9,7 @@ import { CleanRoom } from "../../../services/director/src/verification/clean-roo
 import { VerdictEvidence } from "../../../services/director/src/verification/verdict-evidence.ts";
 import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import type { DirectorConfig } from "../../../services/director/src/config.ts";
-import { directOver } from "../../../services/director/src/wiring.ts";
+import { directOver } from "../../../services/director/src/directing.ts";
 import { associateOver } from "../../../services/associate/src/wiring.ts";
 import { natsBackend } from "../../../services/gateway/src/backend/nats-backend.ts";
 import type { SessionStore } from "../../../services/gateway/src/sessions/session-register.ts";

@@ -172,6 +172,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/director/base-steps.test.ts",
   "test/integration/director/forged-decisions.test.ts",
   "test/integration/director/journal-rebuild.test.ts",
+  "test/integration/director/missing-check.test.ts",
   "test/integration/director/repo-store.test.ts",
   "test/integration/director/timers.test.ts",
   "test/integration/egress-gateway/egress-before.test.ts",

@@ -232,6 +232,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/simulation/planted-bugs.test.ts",
   "test/simulation/simulation.test.ts",
   "test/integration/egress-gateway/model-faults.test.ts",
+  "test/integration/director/missing-check.test.ts",
 ];
 
 /**

@@ -62,6 +62,12 @@ export { API_PREFIX, inCore } from "./principals/nats-accounts.ts";
 export { PRINCIPALS, isPrincipal, type Principal } from "./principals/principals.ts";
 export { Provenance } from "./runs/provenance.ts";
 export { allChecks, criterionText, mapCriteria, type MappedCriterion } from "./plans/criteria.ts";
+export {
+  criteriaAnswers,
+  UNVERIFIED,
+  type CriteriaAnswer,
+  type CriteriaQuestion,
+} from "./plans/criteria-question.ts";
 export { changesFiles, GIT_BASE, goesBack } from "./plans/git-tasks.ts";
 export { planDocuments } from "./plans/plan-documents.ts";
 export { PlanFile } from "./plans/plan-file.ts";

@@ -9,6 +9,7 @@ export { type RunSnapshot, openRun, replay } from "./machine/replay.ts";
 export { closingOf, runBranch } from "./owed/closing.ts";
 export { type Effect, type EffectOf, type PoisonedTask, effectKey, outstanding } from "./owed/outstanding.ts";
 export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers.ts";
+export { allowsUnverified } from "./state/allows-unverified.ts";
 export { changeFor, judgedChange, type JudgedChange } from "./state/judged-change.ts";
 export { intentOf } from "./state/intent-of.ts";
 export { askedOf, isPaused, timeOf, type RunFacts } from "./facts/run-facts.ts";

@@ -247,10 +247,54 @@ test("a check that fails and then passes on the same tree is reported as flaky",
   expect(project.landed(runId)).toEqual([]);
 });
 
-test("if no check is found, no agent starts, and the run ends with the remedy unless --allow-unverified", async () => {
+test("if no check is found, no agent starts; the run asks for one, and an answer is the check that its change is held to", async () => {
+  project = makeProject({ "a.txt": "a\n", "package.json": '{"scripts":{"lint":"true"}}' });
+  const words = ["run", "Add b", "--repo", project.path, "--command", "echo b > b.txt"];
+  const began = await stack.antiphon(words);
+  expect(began.code).toBe(3);
+  expect(began.stdout).toContain("Which command proves the change?");
+  expect(began.stdout).toContain("perhaps `npm run lint`");
+  const runId = /run_[a-z0-9]+/.exec(began.stdout)?.[0] ?? "";
+  expect((await view(runId)).steps).toMatchObject([{ phase: "waiting_input", attempts: 0, verdict: null }]);
+  expect([await dockerContainers(runId), await processesOf(runId)]).toEqual([[], ""]);
+  for (const shown of [
+    ["runs", "--status", "waiting_input"],
+    ["get", runId],
+  ]) {
+    const { stdout } = await stack.antiphon(shown);
+    expect(stdout, shown.join(" ")).toContain(runId);
+  }
+  expect((await stack.antiphon(["get", runId])).stdout).toContain(`antiphon answer ${runId}`);
+  const refused = await stack.antiphon(["answer", runId, " "]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("ANT_ANSWER_NO_CHECK")]);
+  expect((await stack.antiphon(["answer", runId, "grep -q b b.txt"])).code).toBe(0);
+  await until(runId, "succeeded");
+  expect(project.landed(runId)).toHaveLength(1);
+  const { body: evidence } = await stack.http("GET", `/runs/${runId}/evidence`);
+  expect(evidence).toMatchObject({ contracts: [{ verification_commands: ["grep -q b b.txt"] }] });
+  const { body } = await stack.http("GET", `/runs/${runId}`);
+  expect(body).toMatchObject({ steps: [{ verdict: "PASS", epoch: 2, attempts: 1 }] });
+});
+
+test("a person may take a change without proof when asked for a check", async () => {
+  project = makeProject({ "a.txt": "a\n" });
+  const runId = await begin({ agent: { kind: "scripted", commands: ["echo b > b.txt"] } }, {}, "Add b");
+  await until(runId, "waiting_input");
+  const asked = await stack.json<{ status: string }>(["get", runId]);
+  expect(asked.document).toMatchObject({
+    status: "waiting_input",
+    tasks: [{ questions: [expect.any(String)] }],
+  });
+  expect((await stack.antiphon(["answer", runId, "unverified"])).code).toBe(0);
+  const end = await until(runId, "succeeded", "failed");
+  expect(end).toMatchObject({ status: "succeeded", steps: [{ verdict: "PASS" }] });
+  expect(project.landed(runId)).toHaveLength(1);
+});
+
+test("if no check is found and nobody is to be asked, the run ends with the remedy unless --allow-unverified", async () => {
   project = makeProject({ "a.txt": "a\n" });
   const agent = { kind: "scripted", commands: ["echo b > b.txt"] };
-  const runId = await begin({ agent }, {}, "Add b");
+  const runId = await begin({ agent }, { end_without_check: true }, "Add b");
   const end = await until(runId, "failed");
   expect(end.steps).toMatchObject([{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_NO_CHECK" }]);
   expect(end.steps[0]).toMatchObject({ epoch: 0, attempts: 0, associate: null });

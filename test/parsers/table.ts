@@ -34,6 +34,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/claim/left-claims.ts": OURS,
   "services/associate/src/evidence/inside-commit.ts": BOUNDED,
   "runtime/src/nats/roll-call.ts": SERVER,
+  "services/director/src/effects/possible-checks.ts":
+    "gives a package.json to the parser of JSON, which is not ours, and splits Makefiles at line breaks",
   "services/director/src/verification/delivery.ts": OURS,
   "services/director/src/verification/unstartable.ts": BOUNDED,
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",

@@ -55,7 +55,7 @@ function namedBy(records: readonly RunRecord[], at: string): Named {
   if (task === null) throw unknown(records, at);
   if (type === "dispatch" || type === "claim") return { task, epoch, calls: 0, isAfter: false };
   if (type === "result") return { task, epoch, calls: ALL_CALLS, isAfter: false };
-  if (type === "verdict") return { task, epoch, calls: 0, isAfter: true };
+  if (type === "verdict" && record.body.asks === undefined) return { task, epoch, calls: 0, isAfter: true };
   throw unknown(records, at);
 }
 

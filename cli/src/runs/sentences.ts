@@ -178,6 +178,7 @@ function result({ body, epoch }: RecordOf<"result">, say: Say): Line[] {
 }
 
 function verdict({ body }: RecordOf<"verdict">, say: Say): Line[] {
+  if (body.asks !== undefined) return body.asks.flatMap(({ question }) => say("wait", `asks: ${question}`));
   const mark = body.verdict === "PASS" || body.commit !== null ? "good" : "bad";
   const checks = body.checks.map(check).join("; ");
   // A plain PASS shows only its checks; any other verdict shows its reason.

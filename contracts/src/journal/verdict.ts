@@ -1,6 +1,7 @@
 /** `verdict`: the result of the clean room. The Associate's own report is never an input. */
 import { Type, type Static } from "typebox";
 import { limits } from "../limits.ts";
+import { CriteriaQuestion } from "../plans/criteria-question.ts";
 import { CheckOutcome } from "./check-outcome.ts";
 import { ApprovalNeed } from "../runs/approvals.ts";
 import { CommitId, ErrorCode, TaskId } from "../shapes/ids.ts";
@@ -52,6 +53,14 @@ export const VerdictBody = closed(
         maxItems: limits.tasksPerRun,
         description:
           "Only of a whole run whose target branch moved: the changes that skills judge again, in their order.",
+      }),
+    ),
+    asks: Type.Optional(
+      Type.Array(CriteriaQuestion, {
+        minItems: 1,
+        maxItems: 64,
+        description:
+          "Only before the first attempt: what a person is asked, because nothing would prove a change. The task waits for the answers, and ends with the verdict's code without them. A Director that does not know the field ends the task at once.",
       }),
     ),
     trials: Type.Optional(

@@ -12,6 +12,7 @@ import { closed, oneOf, type Filled } from "../shapes/shape.ts";
 import { Workflow } from "../seeds/router-contract.ts";
 import { AGENT_FLAGS, AgentSpec } from "./agents.ts";
 import { Approvals } from "./approvals.ts";
+import { Command } from "./command.ts";
 import { Fork } from "./fork.ts";
 import { SkillGates } from "./skill-gates.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
@@ -20,7 +21,6 @@ import { TaskSpec } from "./task-spec.ts";
 export type { RunFlag } from "./run-flag.ts";
 
 const MEMORY_MIB = limits.sandboxMemoryBytes / 1024 / 1024;
-const command = Type.String({ minLength: 1, maxLength: 8192 });
 const glob = Type.String({ minLength: 1, maxLength: 1024 });
 
 export const ModelBudget = closed(
@@ -96,7 +96,7 @@ export const RUN_OPTIONS = {
   ),
   checks: option(
     "inputs",
-    Type.Array(command, {
+    Type.Array(Command, {
       default: [],
       maxItems: 64,
       description: "Commands that prove success. Empty: discover one.",
@@ -325,7 +325,7 @@ export const RUN_OPTIONS = {
   ),
   setup: option(
     "inputs",
-    Type.Array(command, {
+    Type.Array(Command, {
       maxItems: 64,
       description:
         "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
@@ -372,6 +372,14 @@ export const RUN_OPTIONS = {
     seconds("Seconds of wall-clock time from the intent to the end of the run. Default: no limit.", {
       maximum: 2_592_000,
     }),
+  ),
+  end_without_check: option(
+    "constraints",
+    Type.Boolean({
+      description:
+        "A run that no check could prove ends before its first attempt. Default: it asks for the check and waits.",
+    }),
+    [flag("--end-without-check", "switch", "if no check is found, end the run instead of asking for one")],
   ),
   question_timeout_s: option(
     "constraints",

@@ -99,6 +99,7 @@ type Place = readonly [type: Register["type"], taskId: string | null, epoch: num
 function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): Place[] {
   if (taskId === null) return epoch > 1 ? [["landing", null, epoch - 1]] : [];
   // A Director that could not dispatch the task writes a verdict without an attempt.
+  // A question about the run's checks stands for no attempt either.
   const handedOut = body.verdict === "PASS" || run.get("dispatch", taskId, epoch) !== undefined;
   return handedOut ? [["result", taskId, epoch]] : [];
 }
@@ -162,12 +163,18 @@ function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun):
   if (base !== undefined && base !== body.base.commit && built !== undefined)
     places.push(["landing", built.taskId, built.epoch]);
   if (epoch <= 1) return places;
+  if (isQuestion(run, taskId, epoch - 1)) return [...places, ["input", taskId, epoch - 1]];
   places.push(["result", taskId, epoch - 1]);
   const result = run.get("result", taskId, epoch - 1)?.body;
   if (result?.kind !== "reported") return places;
   if (result.result.status === "ok") places.push(["verdict", taskId, epoch - 1]);
   if (result.result.status === "needs_input") places.push(["input", taskId, epoch - 1]);
   return places;
+}
+
+/** The Director asked what proves the run, in place of an attempt. */
+function isQuestion(run: KnownRun, taskId: string | null, epoch: number): boolean {
+  return run.get("verdict", taskId, epoch)?.body.asks !== undefined;
 }
 
 function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
@@ -211,7 +218,7 @@ function byView(view: RunViewModel | null, run: KnownRun): Implied[] {
   const places: Place[] = [["intent", null, 0]];
   if (view.steps.length > 0) places.push(["routed", null, 0]);
   if (over) places.push(["closed", null, 0]);
-  for (const step of view.steps) places.push(...ofStep(step));
+  for (const step of view.steps) places.push(...(isQuestion(run, step.id, step.epoch) ? [] : ofStep(step)));
   return places
     .filter(([type, taskId, epoch]) => run.get(type, taskId, epoch) === undefined)
     .map(([type, taskId, epoch]) => ({ register: { type, taskId, epoch }, by, before: null }));

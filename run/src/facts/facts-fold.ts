@@ -116,6 +116,8 @@ function messageIn({ epoch: n, body, at }: Read<"message">): RunFacts["messages"
 }
 
 function judged(facts: RunFacts, attempt: Attempt, { body, digest }: Read<"verdict">): Attempt {
+  const { asks, message } = body;
+  if (asks !== undefined && !attempt.dispatched) return { ...attempt, criteria: { asks, message } };
   const approval = openApproval(digest, body, askedOf(facts));
   return { ...attempt, verdict: body, approval };
 }
@@ -194,6 +196,7 @@ function newAttempt(epoch: number): Attempt {
     associate: null,
     result: null,
     verdict: null,
+    criteria: null,
     approval: null,
     gates: NO_GATES,
     answer: null,

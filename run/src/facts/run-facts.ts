@@ -7,6 +7,7 @@ import type {
   CancelBody,
   ClosedBody,
   ControlBody,
+  CriteriaQuestion,
   EvidenceRef,
   BlobRef,
   InputBody,
@@ -39,11 +40,13 @@ export interface Attempt {
   readonly associate: string | null;
   readonly result: ResultBody | null;
   readonly verdict: VerdictBody | null;
+  /** What the Director asks a person before the first attempt, which this epoch stands for; then there is no verdict. */
+  readonly criteria: { readonly asks: readonly CriteriaQuestion[]; readonly message: string } | null;
   /** The decision of people about the verified change; null if none is needed. */
   readonly approval: StepApproval | null;
   /** What skills found about the verified change. */
   readonly gates: GateFacts;
-  /** The answer to the attempt's question. */
+  /** The answer to the question of the attempt or of the Director. */
   readonly answer: { readonly at: string; readonly body: InputBody } | null;
   readonly landing: LandingBody | null;
   /** The backoff after the attempt is over. */

@@ -4,6 +4,7 @@ import { approvalsNeeded } from "@antiphon/contracts/runs/step-approval";
 import { askedOf } from "../facts/run-facts.ts";
 import type { Integration, RunState } from "../state/run-state.ts";
 import { foldFacts } from "../facts/facts-fold.ts";
+import { withCriteria } from "./criteria-fold.ts";
 import { foldGateVerdict, withGatesReopened } from "./gate-fold.ts";
 import { foldTask, isTaskRecord, type TaskRecord } from "./task-fold.ts";
 
@@ -95,7 +96,7 @@ function foldTaskEvent(state: RunState, taskId: string, record: TaskRecord): Run
   if (ofGate !== null) return "state" in ofGate ? ofGate.state : withRefusal(state, record, ofGate.reason);
   const step = foldTask(task, record, state.policy, askedOf(state.facts));
   if (step.kind === "refused") return withRefusal(state, record, step.reason);
-  const next = { ...state, tasks: state.tasks.with(index, step.task) };
+  const next = withCriteria({ ...state, tasks: state.tasks.with(index, step.task) }, task.phase, record);
   const { phase } = step.task;
   return record.type === "verdict" && phase.kind === "awaiting" ? withGatesReopened(next, phase.gates) : next;
 }

@@ -73,7 +73,8 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
     case "verdict":
       if (phase.kind === "open" && event.body.verdict !== "PASS") {
         // The Director could not dispatch the task: the repository is gone or cannot be set up, or no agent has a model.
-        const { code, message, evidence } = event.body;
+        const { code, message, evidence, asks } = event.body;
+        if (asks !== undefined) return to(task, asking(phase.epoch, event, asks));
         const seen = evidence === null ? task : { ...task, evidence: [...task.evidence, evidence] };
         return to(seen, failed(phase.epoch, code ?? "ANT_INTERNAL", message));
       }
@@ -97,6 +98,16 @@ export function foldTask(task: TaskState, event: TaskRecord, policy: RunPolicy, 
 
 function dispatched(epoch: number, { body, at }: RecordOf<"dispatch">): TaskPhase {
   return { kind: "dispatched", epoch, base: body.base.commit, at };
+}
+
+function asking(
+  epoch: number,
+  { at, body }: RecordOf<"verdict">,
+  asks: NonNullable<VerdictBody["asks"]>,
+): TaskPhase {
+  const { code, message } = body;
+  const criteria = { asks, code: code ?? "ANT_VERIFY_NO_CHECK", message };
+  return { kind: "asking", epoch, at, questions: asks.map(({ question }) => question), criteria };
 }
 
 function given(task: TaskState, { gate }: RecordOf<"dispatch">["body"]): TaskState {
@@ -219,6 +230,8 @@ function afterInput(
     return to(task, rejected(phase.epoch, event.at, body));
   if (body.event === "approval" && body.choice === "changes")
     return reject(task, policy, changes(phase.epoch, body));
+  // What it gives is folded into all tasks that lack a check (criteria-fold.ts). The agent did not ask, so it is not told.
+  if (phase.criteria !== undefined) return to(task, { kind: "open", epoch: phase.epoch + 1 });
   const given = body.answers.length > 0 ? body.answers : [body.choice ?? body.event];
   const answers = phase.questions.map((question, i) => ({ question, answer: given[i] ?? given[0] ?? "" }));
   return to({ ...task, answers: [...task.answers, ...answers] }, { kind: "open", epoch: phase.epoch + 1 });
@@ -279,6 +292,11 @@ function afterDue(task: TaskState, body: DueBody): TaskStep {
   if (body.kind === "rest" && phase.kind === "resting")
     return to(task, { kind: "open", epoch: phase.epoch + 1 });
   if (body.kind === "question" && phase.kind === "asking") {
+    const { criteria } = phase;
+    if (criteria !== undefined) {
+      const message = `${criteria.message}; nobody answered in time`;
+      return to(task, failed(phase.epoch, criteria.code, message));
+    }
     const asked = phase.questions.join("; ");
     return to(task, failed(phase.epoch, "ANT_TASK_UNANSWERED", `nobody answered in time: ${asked}`));
   }

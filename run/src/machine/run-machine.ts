@@ -14,6 +14,9 @@
  *     after the cancel never lands, and a change accepted before it may finish landing.
  *   run/R7 Because a pause changes no state of the machine, it holds back every new dispatch, lets attempts that are
  *     under way be verified and landed, and loses nothing until the resume.
+ *
+ * A Director of the release before ends a run at a question about its criteria. That end counts, so a run may close while it
+ * works or waits.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 import { assign, setup, type SnapshotFrom } from "xstate";
@@ -80,8 +83,9 @@ export const runMachine = setup({
       ],
     },
     working: {
-      on: { dispatch: fold, ...attempts, input: fold, approval: fold, due: fold, cancel: fold },
+      on: { dispatch: fold, ...attempts, input: fold, approval: fold, due: fold, cancel: fold, closed: fold },
       always: [
+        { guard: "closed", target: "closed" },
         { guard: "canceled", target: "canceling" },
         { guard: "failed", target: "failing" },
         { guard: "done", target: "landed" },
@@ -89,8 +93,9 @@ export const runMachine = setup({
       ],
     },
     waiting_input: {
-      on: { input: fold, approval: fold, landing: fold, due: fold, cancel: fold },
+      on: { input: fold, approval: fold, landing: fold, due: fold, cancel: fold, closed: fold },
       always: [
+        { guard: "closed", target: "closed" },
         { guard: "canceled", target: "canceling" },
         { guard: "failed", target: "failing" },
         { guard: "progressing", target: "working" },

@@ -56,7 +56,7 @@ describe("the table of the run machine", () => {
     expect(Object.keys(RUN_TABLE)).toEqual(Object.keys(runMachine.states));
     const refused = (stage: keyof typeof RUN_TABLE) =>
       JOURNAL_TYPES.filter((type) => !RUN_TABLE[stage].folds.has(type));
-    expect(refused("working")).toEqual(["intent", "routed", "closed", "archived", "restored"]);
+    expect(refused("working")).toEqual(["intent", "routed", "archived", "restored"]);
     expect([...RUN_TABLE.settled.folds].sort()).toEqual(["closed", "control", "message", "requeue"]);
   });
 

@@ -46,7 +46,8 @@ export function measurementsOf(record: StoredRecord, records: readonly StoredRec
       ];
     }
     case "verdict": {
-      const { verdict, code } = record.body;
+      const { verdict, code, asks } = record.body;
+      if (asks !== undefined) return [];
       return [
         { count: "antiphon_verdicts_total", labels: { verdict, code: code ?? "none" } },
         ...took("antiphon_verification_duration_seconds", { verdict }, own("result")),

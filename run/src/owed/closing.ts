@@ -6,11 +6,13 @@ import { isOver, type RunState, type TaskState } from "../state/run-state.ts";
 type Ending = Pick<ClosedBody, "status" | "code" | "message" | "commit" | "landedOn">;
 type Evidence = RouterContractFinal["evidence"][number];
 
-/** A person must add a check or a grant; more attempts do not help. */
+/** A person must add a check or a grant, or look at the change and approve it; the checks can show nothing more. */
 const NEEDS_REVIEW: ReadonlySet<string> = new Set([
   "ANT_VERIFY_CRITERION",
   "ANT_VERIFY_NO_CHECK",
+  "ANT_VERIFY_OWN_TESTS",
   "ANT_VERIFY_PROVES_NOTHING",
+  "ANT_VERIFY_TEST_AWARE",
 ]);
 
 export function closingOf(run: RunState): ClosedBody {

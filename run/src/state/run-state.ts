@@ -17,6 +17,7 @@
 import type {
   CancelBody,
   ClosedBody,
+  CriteriaQuestion,
   EvidenceRef,
   Feedback,
   PlannedGate,
@@ -53,14 +54,23 @@ export type TaskPhase =
       gates: readonly string[];
     }
   | { kind: "accepted"; epoch: number; report: Reported; at: Date; verdict: VerdictBody }
-  | { kind: "asking"; epoch: number; at: Date; questions: string[] }
+  /** `criteria`: it was not an attempt that asked, but the Director before the first one. */
+  | { kind: "asking"; epoch: number; at: Date; questions: string[]; criteria?: AskedCriteria }
   /** Only of a task that judges: it has passed the change that it was given. */
   | { kind: "passed"; epoch: number; verdict: VerdictBody }
   /** `left`: the commit it landed as; if it changed nothing, the one it started from. */
   | { kind: "done"; epoch: number; commit: string | null; left: string; verdict: VerdictBody }
   | { kind: "failed"; epoch: number; code: string; message: string };
 
+/** What the run lacks to prove anything. The task ends with the code if nobody answers in time. */
+export interface AskedCriteria {
+  readonly asks: readonly CriteriaQuestion[];
+  readonly code: string;
+  readonly message: string;
+}
+
 export interface TaskState {
+  /** As the Router planned it, with the checks that a person gave since. */
   readonly planned: PlannedTask;
   readonly phase: TaskPhase;
   /** Attempts that ended in a rejection. A lost attempt is not the task's fault and is not counted. */
@@ -103,6 +113,8 @@ export interface RunState {
   /** The commit at the tip of `antiphon/<runId>`; the base commit until something lands. */
   readonly head: string;
   readonly integration: Integration;
+  /** A person takes the changes without proof, as the option `allow_unverified` does. */
+  readonly unverified: boolean;
   readonly cancel: CancelBody | null;
   readonly closed: ClosedBody | null;
   readonly lastSeq: number;
@@ -130,6 +142,7 @@ export function emptyRun(runId: string, policy: RunPolicy): RunState {
     tasks: [],
     head: "",
     integration: { kind: "none" },
+    unverified: false,
     cancel: null,
     closed: null,
     lastSeq: 0,
@@ -143,10 +156,15 @@ export function isActive(task: TaskState): boolean {
   return kind === "dispatched" || kind === "claimed" || kind === "proposed" || kind === "accepted";
 }
 
+/** run/R12: no task begins while a person is asked what would prove the run. */
+function asksForCriteria({ tasks }: Work): boolean {
+  return tasks.some(({ phase }) => phase.kind === "asking" && phase.criteria !== undefined);
+}
+
 type Work = Pick<RunState, "tasks" | "integration">;
 
 export function isReady(task: TaskState, run: Work): boolean {
-  if (task.phase.kind !== "open") return false;
+  if (task.phase.kind !== "open" || asksForCriteria(run)) return false;
   if (task.planned.gate !== undefined) return isAsked(task.planned, task.planned.gate, run);
   return task.planned.deps.every((dep) =>
     run.tasks.some((other) => other.planned.task.task_id === dep && other.phase.kind === "done"),

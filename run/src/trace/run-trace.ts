@@ -37,6 +37,7 @@ function attemptsOf(records: readonly ReadRecord[]): (readonly ReadRecord[])[] {
   const groups = new Map<string, ReadRecord[]>();
   for (const record of records) {
     if (!["dispatch", "claim", "result", "verdict", "landing"].includes(record.type)) continue;
+    if (record.type === "verdict" && record.body.asks !== undefined) continue; // no attempt
     const key = `${record.taskId ?? "-"} ${record.epoch}`;
     groups.set(key, [...(groups.get(key) ?? []), record]);
   }

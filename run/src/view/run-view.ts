@@ -48,7 +48,7 @@ function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
     title: task.instruction,
     kind: task.kind,
     ...standing(facts, { planned, attempts }),
-    epoch: sent?.epoch ?? 0,
+    epoch: (newest !== undefined && isAsked(newest) ? newest : sent)?.epoch ?? 0,
     attempts: attempts.filter(({ result }) => result?.kind === "reported").length,
     deps: [...deps],
     ...ownOf(facts, planned),
@@ -94,6 +94,7 @@ function standing(facts: RunFacts, task: TaskFacts): Standing {
 function attemptStanding(facts: RunFacts, { planned, attempts }: TaskFacts): Standing {
   const newest = attempts.at(-1);
   if (newest === undefined) return notBegun(facts, planned);
+  if (newest.criteria !== null) return askedStanding(facts, planned, newest);
   if (newest.landing !== null) return newest.landing.kind === "landed" ? DONE : OPEN;
   if (newest.verdict !== null) return judgedStanding(newest, newest.verdict);
   if (newest.result !== null) return resultStanding(newest, newest.result, attempts);
@@ -111,6 +112,17 @@ function notBegun(facts: RunFacts, { deps, gate }: TaskFacts["planned"]): Standi
   const isFree = deps.every((id) => isDone(facts, id));
   if (gate !== undefined) return isFree ? DONE : BLOCKED; // The change landed and was none that it judges.
   return isFree ? OPEN : BLOCKED;
+}
+
+/** Somebody was asked for a check, and the epoch has no attempt. */
+function askedStanding(facts: RunFacts, planned: TaskFacts["planned"], { answer }: Attempt): Standing {
+  if (answer === null) return { status: "open", phase: "waiting_input" };
+  return turnedDown(answer.body) === "reject" ? REJECTED : notBegun(facts, planned);
+}
+
+/** The Director asked, and nobody has answered. */
+function isAsked({ criteria, answer }: Attempt): boolean {
+  return criteria !== null && answer === null;
 }
 
 function judgedStanding(
@@ -164,8 +176,13 @@ interface Told {
   readonly message?: string;
 }
 
-function toldBy({ result, answer, verdict, approval, gates, landing }: Attempt): Told[] {
+function toldBy({ result, criteria, answer, verdict, approval, gates, landing }: Attempt): Told[] {
   const told: Told[] = [];
+  if (criteria !== null) {
+    const choice = answer === null ? null : turnedDown(answer.body);
+    if (answer === null) told.push({ message: criteria.message });
+    else if (choice !== null) told.push(turnDown({ ...answer.body, choice, at: answer.at }));
+  }
   if (result?.kind === "lapsed")
     told.push({ code: "ANT_TASK_LAPSED", message: `${result.holder} went silent` });
   if (result?.kind === "abandoned") told.push({ code: result.code, message: result.message });
@@ -215,7 +232,9 @@ function commitOf({ verdict, approval, gates, landing }: Attempt): string | null
   return verdict?.verdict === "PASS" ? verdict.commit : null;
 }
 
-function questionsOf({ result, answer, approval }: Attempt): string[] {
+function questionsOf(attempt: Attempt): string[] {
+  const { result, criteria, answer, approval } = attempt;
+  if (criteria !== null) return isAsked(attempt) ? criteria.asks.map(({ question }) => question) : [];
   if (approval?.state === "pending") return [`May commit ${approval.commit.slice(0, 10)} land?`];
   const isAsking = result?.kind === "reported" && result.result.status === "needs_input" && answer === null;
   return isAsking ? [...result.result.questions] : [];

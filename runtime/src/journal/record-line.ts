@@ -33,7 +33,8 @@ function said(record: StoredRecord): Record<string, unknown> {
     case "result":
       return { result: record.body.kind, ...coded("code" in record.body ? record.body.code : null) };
     case "verdict": {
-      const { verdict, code, checks } = record.body;
+      const { verdict, code, checks, asks } = record.body;
+      if (asks !== undefined) return { asks: asks.length, ...coded(code) };
       const ms = Math.round(checks.reduce((sum, { durationMs }) => sum + durationMs, 0));
       return { verdict, ...coded(code), ms };
     }

@@ -33,6 +33,7 @@ import type { Operations } from "./operations/operations-controller.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
 import { simulatePolicy, type SimulatedRun } from "./policy/policy-simulation.ts";
 import { approvalGuard } from "./policy/approval-guard.ts";
+import { unprovenGuard } from "./policy/unproven-guard.ts";
 import { PolicyGuard } from "./policy/policy-guard.ts";
 import { RunAdmission } from "./intents/run-admission.ts";
 import type { Caller } from "./intents/run-admission.ts";
@@ -127,7 +128,10 @@ export function openGateway(
     facts,
     view: async (runId) => runView(await facts(runId)),
     runs: (limit, cursor) => list.page(limit, cursor),
-    say: sideEvents(backend, records, approvalGuard(backend, guard)),
+    say: sideEvents(backend, records, {
+      mayApprove: approvalGuard(backend, guard),
+      mayTakeUnproven: unprovenGuard(backend, guard),
+    }),
     control: runControl(backend, facts),
     record: (body) => storeRecording(backend, body),
   };

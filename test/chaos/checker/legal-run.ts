@@ -50,6 +50,8 @@ export class LegalRun {
   readonly #heads = new Set<string>();
   readonly #passed = new Map<string, string>();
   readonly #askers = new Set<string>();
+  /** The task that waits for a check; no task goes out meanwhile. */
+  #asked: string | null = null;
   #needed = 0;
   #approvals = 0;
   /** The waiting decision: the verdict's digest, the head it was verified on, the people who approved it. */
@@ -141,6 +143,8 @@ export class LegalRun {
     }
     this.#circumstances(record, id);
     this.tasks.set(id, moved);
+    if (record.type === "verdict" && record.body.asks !== undefined) this.#asked = id;
+    else if (this.#asked === id) this.#asked = null;
     if (moved.phase === "failed" && this.#mode === "working") this.#mode = "failing";
   }
 
@@ -185,6 +189,8 @@ export class LegalRun {
   /** The conditions outside the task under which its step is legal. */
   #circumstances(record: StoredRecord, id: string): void {
     if (record.type === "dispatch") {
+      if (this.#asked !== null)
+        this.#refuse(record, "asked-first", `${id} went out while ${this.#asked} waits for a check`);
       const missing = (this.#deps.get(id) ?? []).filter((dep) => this.tasks.get(dep)?.phase !== "done");
       if (missing.length > 0)
         this.#refuse(record, "dependency", `${id} went out before ${missing.join(", ")}`);

@@ -46,7 +46,7 @@ export type Word =
 type Next = Phase | "again" | "lost" | "waits";
 
 const TABLE: { readonly [P in Phase]: { readonly [W in Word]?: Next } } = {
-  open: { dispatch: "dispatched", rejection: "failed", "final rejection": "failed" },
+  open: { dispatch: "dispatched", question: "asking", rejection: "failed", "final rejection": "failed" },
   resting: { "rest over": "open" },
   dispatched: { claim: "claimed", loss: "lost", outage: "waits" },
   claimed: {
@@ -102,6 +102,7 @@ export function wordOf(record: StoredRecord): Word | null {
       if (record.body.result.status === "needs_input") return "question";
       return FINAL_FAILURES.has(record.body.code ?? "") ? "final failure" : "failure";
     case "verdict":
+      if (record.body.asks !== undefined) return "question";
       if (record.body.verdict !== "PASS") {
         return FINAL.has(record.body.code ?? "") ? "final rejection" : "rejection";
       }

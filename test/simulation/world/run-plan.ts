@@ -11,6 +11,8 @@ export interface RunPlan {
   cancelAfterMs: number | null;
   /** An agent asks before it works, and the caller answers. */
   asks: boolean;
+  /** No check decides a criterion of its first task, so the caller is asked for one before any attempt. */
+  lacks: boolean;
   /** The number of people who have to approve a change before it lands. */
   approvals: number;
   /** The caller sends the same request once more after it was accepted. */
@@ -25,11 +27,13 @@ export function drawRuns(chance: Chance, count: number, withinMs: number): RunPl
     const asks = chance.hit(0.12);
     const people = chance.fork(1_000 + index); // A generator of its own leaves the other draws unchanged.
     const approvals = people.hit(0.12) ? people.int(1, 2) : 0;
+    const lacks = approvals === 0 && chance.fork(2_000 + index).hit(0.1);
     const size = chance.pick([1, 1, 1, 2, 3]);
     const tasks = Array.from({ length: size }, (_unused, at) => ({
       id: at + 1,
       description: `part ${at + 1}`,
       dependencies: Array.from({ length: at }, (_none, before) => before + 1).filter(() => chance.hit(0.5)),
+      ...(lacks && at === 0 ? { acceptance_criteria: ["It is fast"] } : {}),
     }));
     const inputs = {
       repo: REPO,
@@ -49,6 +53,7 @@ export function drawRuns(chance: Chance, count: number, withinMs: number): RunPl
       startMs: chance.between(0, withinMs),
       cancelAfterMs: chance.hit(0.15) ? chance.between(0, 8_000) : null,
       asks,
+      lacks,
       approvals,
       asksTwice: chance.hit(0.15),
     };

@@ -53,7 +53,7 @@ export class SimClient {
     if (runId !== null) {
       this.accepted.add(runId);
       if (plan.cancelAfterMs !== null) await this.cancel(runId, plan.cancelAfterMs);
-      if (plan.asks || plan.approvals > 0) await this.answer(runId);
+      if (plan.asks || plan.lacks || plan.approvals > 0) await this.answer(runId);
     }
     this.busy -= 1;
   }
@@ -103,9 +103,12 @@ export class SimClient {
   }
 
   /** Answers a question, or decides on a change: mostly an approval, sometimes by the requester or for an old verdict. */
-  private wordsFor({ id, approval }: RunStep): { words: object; by: string } {
-    if (approval === undefined)
-      return { words: { event: "answer", answers: ["the blue one"], task: id }, by: "local" };
+  private wordsFor({ id, questions, approval }: RunStep): { words: object; by: string } {
+    if (approval === undefined) {
+      const isCheck = questions.some((question) => question.startsWith("Which command"));
+      const answers = [isCheck ? "npm run fast" : "the blue one"];
+      return { words: { event: "answer", answers, task: id }, by: "local" };
+    }
     const { chance } = this.parts;
     const choice = chance.pick(["approve", "approve", "approve", "approve", "changes", "reject"]);
     const verdict = chance.hit(0.5) ? { verdict: approval.verdict } : {};

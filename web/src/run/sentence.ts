@@ -25,7 +25,7 @@ function wordsOf(record: RunRecord): string {
       if (record.body.kind === "reported") return `reported ${record.body.result.status}`;
       return record.body.kind === "lapsed" ? "the attempt was lost" : `given up: ${record.body.message}`;
     case "verdict":
-      return `clean room: ${record.body.verdict}`;
+      return record.body.asks === undefined ? `clean room: ${record.body.verdict}` : "asks for a check";
     case "landing":
       return record.body.kind === "refused"
         ? `not landed: ${record.body.message}`

@@ -114,7 +114,10 @@ export class EffectRunner {
       const refusal = refusalOf(context, effect, cause, error);
       if (refusal === null) throw error;
       const { code } = AntiphonError.from(error);
-      log[levelOf({ code })]({ err: error, code, run: runId, effect: effect.kind }, "refused for good");
+      const asks = refusal.type === "verdict" && refusal.body.asks !== undefined;
+      const told = { code, run: runId, effect: effect.kind };
+      if (asks) log.info(told, "a person is asked for a check");
+      else log[levelOf({ code })]({ err: error, ...told }, "refused for good");
       return refusal;
     } finally {
       watch?.release();

@@ -3,7 +3,7 @@
  * cannot start costs no model call. Such a check ends at once; a check that takes longer has started, so the wait is short.
  */
 import { limits, type PlannedTask, type RunOptions } from "@antiphon/contracts";
-import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { intentOf, type EffectOf, type RunState, type TaskState } from "@antiphon/run";
 import { Undispatched } from "./undispatched.ts";
 import { within } from "./within.ts";
 import type { RoomOutcome, VerdictEvidencePort } from "../ports.ts";
@@ -18,7 +18,7 @@ export async function startableChecks(
   signal: AbortSignal,
 ): Promise<void> {
   const { options } = intentOf(run);
-  if (epoch > 1 || !isPaid(task.planned, options)) return;
+  if (!isFirst(task) || !isPaid(task.planned, options)) return;
   const outcome = await within(base, limits.paidAttemptHoldMs, signal);
   const bad = outcome === null ? null : unstartable(outcome, options.grants);
   if (outcome === null || bad === null) return;
@@ -30,6 +30,11 @@ export async function startableChecks(
     ...{ verdict: "UNVERIFIABLE", code, message, trials },
   });
   throw new Undispatched(code, message, stored);
+}
+
+/** Its epoch may be higher, because a person was asked for the check before. */
+function isFirst({ rejections, lapses, outages, answers }: TaskState): boolean {
+  return rejections + lapses + outages + answers.length === 0;
 }
 
 /** A git task has no agent that could call a model. */

@@ -1,6 +1,7 @@
-/** The record that ends an effect which no retry can complete. */
+/** The record that ends an effect which no retry can complete, or that asks a person before it can begin. */
 import { AntiphonError, type Cause, type NewRecord, type VerdictBody } from "@antiphon/contracts";
 import type { Effect, RunState } from "@antiphon/run";
+import { MissingCriteria } from "./missing-criteria-error.ts";
 import { Undispatched } from "./undispatched.ts";
 
 /** Characters of an error that a refusal quotes, so that every refusal fits its record. */
@@ -14,6 +15,10 @@ export function refusalOf(run: RunState, effect: Effect, cause: Cause, error: un
   const { taskId, epoch } = effect;
   const evidence = error instanceof Undispatched ? error.evidence : null;
   const at = { runId: run.runId, taskId, epoch, cause };
+  if (error instanceof MissingCriteria) {
+    const body = { ...unverifiable(run, code, message), asks: error.asks };
+    return { type: "verdict", ...at, taskId: error.taskId, epoch: error.epoch, body };
+  }
   switch (effect.kind) {
     case "dispatch":
     case "verify":

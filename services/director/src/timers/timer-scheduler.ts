@@ -161,7 +161,14 @@ function recordOf(runId: string, step: DueStep, records: readonly StoredRecord[]
   }
 }
 
-/** The attempt's last claim or result, or the run's intent. Directors with equal records name the same cause. */
+/** What a task waits since. */
+function begins({ type, body }: StoredRecord): boolean {
+  return (
+    type === "claim" || type === "result" || (type === "verdict" && "asks" in body && body.asks !== undefined)
+  );
+}
+
+/** The attempt's last claim or result, the question before it, or the run's intent. Directors with equal records name the same cause. */
 function causeOf(
   records: readonly StoredRecord[],
   taskId: string | null,
@@ -171,7 +178,7 @@ function causeOf(
     (record) =>
       record.taskId === taskId &&
       record.epoch === epoch &&
-      (taskId === null ? record.type === "intent" : record.type === "claim" || record.type === "result"),
+      (taskId === null ? record.type === "intent" : begins(record)),
   );
   if (cause !== undefined) return { seq: cause.seq, digest: cause.digest };
   throw new AntiphonError("ANT_JOURNAL_GAP", `no record of ${taskId ?? "the run"} at epoch ${epoch}`);

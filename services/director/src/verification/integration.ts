@@ -4,7 +4,7 @@
  * them again.
  */
 import type { VerdictBody } from "@antiphon/contracts";
-import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { allowsUnverified, intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { targetRef } from "../landing/landing.ts";
 import { integrationTrials } from "./integration-trials.ts";
 import { deciding, judge } from "./judge.ts";
@@ -60,7 +60,7 @@ export async function verifyIntegration(
     readOnly: false,
     delivered: null,
     undecided: [],
-    allowUnverified: options.allow_unverified,
+    allowUnverified: allowsUnverified(run),
   });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
   const outcomes = deciding(tried);

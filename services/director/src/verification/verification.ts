@@ -10,7 +10,7 @@
  */
 import { AntiphonError, type EnvironmentReport, type VerdictBody } from "@antiphon/contracts";
 import { besides, tamperings } from "@antiphon/git";
-import { intentOf, type EffectOf, type RunState } from "@antiphon/run";
+import { allowsUnverified, intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import type {
   AppliedChange,
@@ -101,7 +101,7 @@ function judged(
     readOnly: change === null,
     delivered: delivery?.says ?? null,
     undecided: criteria.flatMap(({ criterion, check }) => (check === null ? [criterion] : [])),
-    allowUnverified: options.allow_unverified,
+    allowUnverified: allowsUnverified(run),
   });
 }
 

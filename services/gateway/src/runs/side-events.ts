@@ -6,6 +6,7 @@ import { messageOf } from "./message.ts";
 import type { Answer, Approval, Message } from "./side-event.ts";
 import { wordOf } from "./word.ts";
 import type { ApprovalGuard } from "../policy/approval-guard.ts";
+import type { UnprovenGuard } from "../policy/unproven-guard.ts";
 import type { Gateway } from "../gateway.ts";
 import type { Backend } from "../ports.ts";
 
@@ -15,7 +16,7 @@ const TRIES = 8;
 export function sideEvents(
   backend: Backend,
   records: (runId: string) => Promise<StoredRecord[]>,
-  mayApprove: ApprovalGuard,
+  guards: { readonly mayApprove: ApprovalGuard; readonly mayTakeUnproven: UnprovenGuard },
 ): Gateway["say"] {
   const facts = async (runId: string): Promise<RunFacts> => factsOf(await records(runId));
   return async (runId, body, principal) => {
@@ -55,8 +56,9 @@ export function sideEvents(
   async function say(runId: string, event: Answer | Approval, by: string): Promise<Record<string, unknown>> {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const known = await facts(runId);
-      const { step, record } = wordOf(known, event, by);
-      if (record?.type === "approval" && record.body.choice === "approve") await mayApprove(known); // gateway/G1
+      const { step, record, isUnproven } = wordOf(known, event, by);
+      if (record?.type === "approval" && record.body.choice === "approve") await guards.mayApprove(known); // gateway/G1
+      if (isUnproven === true) await guards.mayTakeUnproven(known, by); // gateway/G1
       const name = event.kind === "answer" ? event.event : event.kind;
       const { id: taskId, epoch, approval } = step;
       const about = approval === undefined ? {} : { verdict: approval.verdict };

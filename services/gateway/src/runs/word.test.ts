@@ -67,6 +67,55 @@ const reject = { event: "approval", choice: "reject", reason: "too wide" };
 const changes = { event: "approval", choice: "changes", reason: "shorter" };
 const answer = { event: "answer", answers: ["blue"] };
 
+describe("an answer to a run that asks for a check", () => {
+  const lacks = (...more: string[]): NewRecord[] => {
+    const asks = ["Which command proves it?", ...more].map((question) => ({ question, tasks: ["T-001"] }));
+    const body = {
+      verdict: "UNVERIFIABLE" as const,
+      code: "ANT_VERIFY_NO_CHECK",
+      commit: null,
+      tree: null,
+      asks,
+    };
+    const record = verdictRecord(RUN, "T-001", 1) as Extract<NewRecord, { type: "verdict" }>;
+    return [intentRecord(RUN), routedRecord(RUN), { ...record, body: { ...record.body, ...body } }];
+  };
+
+  it("is recorded for the question, and its writer is one of those who asked for the work", () => {
+    const { step, record, isUnproven } = say(lacks(), { event: "answer", answers: ["npm test"] });
+    expect([step.id, step.epoch, isUnproven]).toEqual(["T-001", 1, undefined]);
+    expect(record).toMatchObject({
+      ...{ type: "input", taskId: "T-001", epoch: 1 },
+      body: { event: "answer", answers: ["npm test"], by: "ben", instructs: true },
+    });
+    expect(say(lacks(), reject).record?.body).toMatchObject({ choice: "reject" });
+    expect(say(lacks(), { ...approve, answers: ["make"] }).record?.body).toMatchObject({ answers: ["make"] });
+    expect(() => say(after(lacks(), answer), answer, "cleo")).toThrow(code("ANT_RUN_NOT_WAITING"));
+  });
+
+  it("that takes the change without proof says so, because it needs the right for that", () => {
+    expect(say(lacks(), { event: "answer", answers: [" Unverified "] }).isUnproven).toBe(true);
+    expect(say(lacks("And this?"), { event: "answer", answers: ["make", "unverified"] }).isUnproven).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    ["no command", { event: "answer", answers: ["  "] }],
+    ["several lines", { event: "answer", answers: ["make\nmake test"] }],
+    ["a control character", { event: "answer", answers: ["make \u0007"] }],
+    ["too many answers", { event: "answer", answers: ["make", "make", "make"] }],
+    ["one bad answer of two", { event: "answer", answers: ["make", ""] }],
+    ["an approval without a check", approve],
+    ["a request for changes", changes],
+  ])("is refused if it is %s, and the question stays", (_name, body) => {
+    const records = lacks("And this?");
+    const questions = ["Which command proves it?", "And this?"];
+    expect(() => say(records, body)).toThrow(code("ANT_ANSWER_NO_CHECK", { questions }));
+    expect(say(records, { event: "answer", answers: ["make"] }).record).not.toBeNull();
+  });
+});
+
 describe("an answer to a task that asks", () => {
   it("is recorded for the attempt that asks, with the choice and its reason", () => {
     const record = { type: "input", runId: RUN, taskId: "T-001", epoch: 1, cause: null };

@@ -4,12 +4,15 @@ import { AntiphonError, ownerOf } from "@antiphon/contracts";
 import { askedOf, runView, timeOf, type RunFacts } from "@antiphon/run";
 import type { NewRecord, RunStep, RunViewModel } from "@antiphon/contracts";
 import { hasApproved } from "@antiphon/contracts/runs/step-approval";
+import { askedOfStep, takesUnproven } from "./criteria-answer.ts";
 import { invalid, type Answer, type Approval } from "./side-event.ts";
 
 export interface Said {
   readonly step: RunStep;
   /** Null: the same person has already sent it. */
   readonly record: NewRecord | null;
+  /** It takes the run's changes without proof. Absent: it does not. */
+  readonly isUnproven?: true;
 }
 
 /** An answer or decision on record. */
@@ -33,7 +36,9 @@ export function wordOf(facts: RunFacts, event: Answer | Approval, by: string): S
   }
   if (event.kind === "approval" && event.verdict !== null)
     throw stale(event.verdict, `${step.id} asks a question`, null);
-  return { step, record: input(view.runId, step, event, by) };
+  const asks = askedOfStep(facts, step.id, step.epoch);
+  const isUnproven = asks !== null && takesUnproven(asks, event);
+  return { step, record: input(view.runId, step, event, by), ...(isUnproven ? { isUnproven } : {}) };
 }
 
 /** The attempt that waits for this event. It is refused if no attempt waits, or if several do and none is named. */

@@ -79,6 +79,21 @@ export function asked(name = "asked"): Scene {
   return scene.lands(T1, 2, 1).closed();
 }
 
+/** The run lacks a check: a person is asked before any attempt, and the answer leads to the first one. */
+export function unchecked(name = "unchecked"): Scene {
+  const scene = new Scene(name).started().called({ kind: "answer" });
+  const asks = [{ question: "Which command proves the change?", tasks: [T1] }];
+  const none = { commit: null, tree: null, checks: [], evidence: null };
+  const question = { verdict: "UNVERIFIABLE" as const, code: "ANT_VERIFY_NO_CHECK", ...none, asks };
+  scene.log.opened([planned(T1), planned(T2)]).judged(T1, 1, question);
+  scene.log.add("input", T1, 1, { event: "answer", answers: ["npm test"], by: "local", instructs: true });
+  scene.log.dispatched(T1, 2).claimed(T1, 2).reported(T1, 2, "ok").judged(T1, 2, {});
+  scene.lands(T1, 2, 1);
+  scene.log.dispatched(T2).claimed(T2).reported(T2, 1, "ok");
+  scene.log.judged(T2, 1, { head: commitOf(1), commit: commitOf(2) });
+  return scene.lands(T2, 1, 2, commitOf(1)).closed();
+}
+
 /** A question nobody has answered yet. */
 export function waiting(name = "waiting"): Scene {
   const scene = new Scene(name).started();
@@ -260,6 +275,7 @@ export const HEALTHY: Readonly<Record<string, () => Scene>> = {
   "without a sandbox": withoutSandbox,
   asked,
   waiting,
+  unchecked,
   "turned down": turnedDown,
   awaiting,
   approved,

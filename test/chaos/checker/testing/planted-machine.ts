@@ -1,6 +1,6 @@
 /** Histories of no legal run (I5), and records of stale epochs (I7). */
 import { commitOf, planned } from "../../../../run/src/testing/record-log.ts";
-import { chain, lapsed, plain, retried, side } from "./healthy-runs.ts";
+import { chain, lapsed, plain, retried, side, unchecked } from "./healthy-runs.ts";
 import { before, without, type Plant } from "./plant.ts";
 import { recordOf } from "./proven.ts";
 import { REPO, Scene } from "./scene.ts";
@@ -45,6 +45,20 @@ export const PLANTED_MACHINE: readonly Plant[] = [
         .canceled();
       scene.closed();
       return { ...scene.history() };
+    },
+  },
+  {
+    name: "a task goes out while a person is asked what proves the run",
+    invariant: "I5",
+    rule: "asked-first",
+    atMost: 4,
+    history: () => {
+      const scene = unchecked();
+      const at = scene.records.findIndex(({ type, taskId }) => type === "dispatch" && taskId === T2);
+      const [dispatch] = scene.records.splice(at, 1);
+      const input = scene.records.findIndex(({ type }) => type === "input");
+      if (dispatch !== undefined) scene.records.splice(input, 0, dispatch);
+      return scene.resealed().history();
     },
   },
   {

@@ -11,7 +11,7 @@ import { answerIn } from "../replays/answers.ts";
 import { CORPUS } from "../replays/corpus.ts";
 import { IMAGE_BOUND } from "../replays/image-bound.ts";
 import { sessionOf } from "../replays/session.ts";
-import { sameIn, tableOf } from "../replays/table.ts";
+import { lineOf, sameIn, tableOf } from "../replays/table.ts";
 import { tryElsewhere, type Agent, type Trial } from "../replays/trial.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { isNight, sized } from "../support/night.ts";
@@ -39,8 +39,8 @@ const LANGUAGES = CORPUS.map(({ language, repositories }, at) => ({
   })),
 }));
 const BOUND = IMAGE_BOUND.slice(0, sized(1, IMAGE_BOUND.length));
-/** Sessions beside each other; an Associate has two replays under way at most. */
-const AT_ONCE = 2;
+/** Sessions beside each other. An Associate has two replays under way at most. */
+const AT_ONCE = 4;
 /** What has to be the same. */
 const LEAST = 0.95;
 
@@ -68,7 +68,7 @@ beforeAll(async () => {
     prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
   }));
   writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), models }));
-  stack = await startStack({ env });
+  stack = await startStack({ env, associates: AT_ONCE / 2 });
 });
 afterAll(async () => {
   await stack.antiphon(["images", "disallow", other.ref]);
@@ -118,18 +118,22 @@ describe("a replay in another image", () => {
     "of $language is recorded by an agent, and its report compares the diffs",
     async ({ language, chosen }) => {
       const room = { stack, image: other.ref };
-      for (let at = 0; at < chosen.length; at += AT_ONCE)
-        await Promise.all(
-          chosen.slice(at, at + AT_ONCE).map(async ({ repository, by }) => {
-            const trial = await tryElsewhere(room, language, repository, by);
-            trials.push(trial);
-            const { calls, model_tokens, images, same, divergence } = trial.report;
-            expect(calls, repository.name).toBeGreaterThanOrEqual(sessionOf(repository).steps.length);
-            expect([model_tokens, images?.replayed]).toEqual([0, other.id]);
-            expect(images?.recorded).not.toBe(other.id);
-            if (!same) expect(divergence, repository.name).not.toBeNull();
-          }),
-        );
+      const faults: string[] = [];
+      await inPool(chosen, AT_ONCE, async ({ repository, by }) => {
+        try {
+          const trial = await tryElsewhere(room, language, repository, by);
+          trials.push(trial);
+          if (isNight) console.error(lineOf(trial));
+          const { calls, model_tokens, images, same, divergence } = trial.report;
+          expect(calls).toBeGreaterThanOrEqual(sessionOf(repository).steps.length);
+          expect([model_tokens, images?.replayed]).toEqual([0, other.id]);
+          expect(images?.recorded).not.toBe(other.id);
+          if (!same) expect(divergence).not.toBeNull();
+        } catch (error) {
+          faults.push(`${repository.name}: ${String(error)}`);
+        }
+      });
+      expect(faults).toEqual([]);
     },
   );
 
@@ -153,3 +157,16 @@ describe("a replay in another image", () => {
     },
   );
 });
+
+/** Begins with each in turn while fewer than `most` are under way. */
+async function inPool<Item>(
+  items: readonly Item[],
+  most: number,
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await act(item);
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+}

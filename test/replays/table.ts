@@ -17,12 +17,13 @@ export function tableOf(trials: readonly Trial[]): string {
     line("language", ["sessions", "same diff", "other prompt", "calls", "agents"]),
     ...rows,
     rowOf("in all", trials),
-    ...others.map(
-      ({ language, name, agent, report: { divergence: first } }) =>
-        `${language} ${name} (${agent}): ${first === null ? "no step named" : `${first.step}: ${first.what}`}\n`,
-    ),
+    ...others.map((trial) => `${lineOf(trial)}\n`),
   ].join("");
 }
+
+/** One trial, as it ends. */
+export const lineOf = ({ language, name, agent, report: { same, divergence: first } }: Trial): string =>
+  `${same ? "same " : "OTHER"} ${language} ${name} (${agent})${first === null ? "" : `: ${first.step}: ${first.what}`}`;
 
 function rowOf(name: string, trials: readonly Trial[]): string {
   const strayed = trials.filter(({ report }) => report.divergence?.step === "model-call").length;

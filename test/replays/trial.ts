@@ -39,7 +39,7 @@ export async function tryElsewhere(
   try {
     const { document: ran } = await stack.json<{ runId: string; status: string; message: string }>(
       [
-        ...["run", goal, "--repo", project.path, "--check", check, "--attempts", "1"],
+        ...["run", goal, "--repo", project.path, "--check", check, "--attempts", "1", "--workflow", "DEBUG"],
         ...["--agent", agent, "--model", model, "--model-host", host, "--model-usd", "5"],
         ...(also === undefined ? [] : ["--grant", also.writes]),
       ],

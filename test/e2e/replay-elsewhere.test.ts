@@ -39,8 +39,8 @@ const LANGUAGES = CORPUS.map(({ language, repositories }, at) => ({
   })),
 }));
 const BOUND = IMAGE_BOUND.slice(0, sized(1, IMAGE_BOUND.length));
-/** Sessions beside each other. An Associate has two replays under way at most. */
-const AT_ONCE = 4;
+/** Sessions beside each other. */
+const AT_ONCE = 3;
 /** What has to be the same. */
 const LEAST = 0.95;
 
@@ -68,7 +68,7 @@ beforeAll(async () => {
     prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
   }));
   writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), models }));
-  stack = await startStack({ env, associates: AT_ONCE / 2 });
+  stack = await startStack({ env });
 });
 afterAll(async () => {
   await stack.antiphon(["images", "disallow", other.ref]);

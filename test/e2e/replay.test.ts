@@ -10,6 +10,8 @@ import { startStack, type Stack } from "./support/stack.ts";
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 const HOST = "models.replay.example";
+/** One Associate carries out two at a time. */
+const AT_ONCE = 5;
 
 /** A small agent: asks the model, runs the command that it wants, and tells it the output until it wants none. */
 const AGENT = `
@@ -47,7 +49,7 @@ beforeAll(async () => {
   ];
   const file = join(directory, "egress.json");
   writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
-  stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file } });
+  stack = await startStack({ associates: 1, env: { ANTIPHON_EGRESS_CONFIG: file } });
   project = makeProject(BROKEN_CALCULATOR);
 }, 400_000);
 afterAll(async () => {
@@ -92,6 +94,14 @@ test("a run is carried out once more with its recorded answers: the same diff, n
   expect([stub.heard.length, project.git("for-each-ref")]).toEqual([heard, branches]);
   expect((await stack.antiphon(["replay", runId, "--attempt", "T-001:1"])).stdout).toContain("0 tokens");
   expect((await stack.antiphon(["replay", runId, "--attempt", "T-001:7"])).code).toBe(2);
+});
+
+test("more replays at once than the Associates have room for wait for it", async () => {
+  const runId = await run(project);
+  const many = await Promise.all(
+    Array.from({ length: AT_ONCE }, () => stack.antiphon(["replay", runId], { timeoutMs: 300_000 })),
+  );
+  expect(many.filter(({ code }) => code !== 0)).toEqual([]);
 });
 
 test("a replay that ends elsewhere names the first step that differs", async () => {

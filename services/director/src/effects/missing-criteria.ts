@@ -21,7 +21,7 @@ export async function requireCriteria(
     if (!isJudged(one.planned)) continue;
     const { task_id } = one.planned.task;
     const where = one === task ? "" : `${task_id}: `;
-    const { commands } = await checksOf(one, base, repository);
+    const { commands } = await checksOf(one, base, repository, options);
     if (commands.length === 0)
       throw missing("ANT_VERIFY_NO_CHECK", `${where}no check was named and none was found`);
     const open = options.approvals === undefined ? undecidedOf(one.planned) : undefined;

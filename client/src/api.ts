@@ -425,6 +425,8 @@ export type ImagesListed = {
     /** Programs of toolchains that it has; absent if nobody has looked. */
     programs?: string[];
   }[];
+  /** Programs of checks that the image of `look_into` lacks; absent: nobody could look. */
+  lacks?: string[];
 };
 export type PresentService = {
   name: string;

@@ -10,7 +10,14 @@ export {
   type EnvironmentInput,
   type EnvironmentPlan,
 } from "./inspection/environment.ts";
-export { discoverCheck, otherChecks, type ReadText } from "./inspection/checks.ts";
+export { CHECK_PROGRAMS } from "./inspection/check-programs.ts";
+export {
+  checkCandidates,
+  discoverCheck,
+  otherChecks,
+  type CheckCandidate,
+  type ReadText,
+} from "./inspection/checks.ts";
 export { buildCommit, commitObject, type CommitPlan, type NewCommit } from "./landing/commit.ts";
 export { commitFiles, type CommitFiles } from "./repository/commit-files.ts";
 export { absentContent } from "./linked/absent-content.ts";

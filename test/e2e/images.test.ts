@@ -117,6 +117,20 @@ describe("the image of a run", () => {
     expect(repo.landed(document.runId)).toHaveLength(1);
   });
 
+  test("decides which check is found: what needs a program that it lacks is passed over, and the run says so", async () => {
+    await stack.json(["images", "allow", minimal.ref]);
+    const repo = project({ ...GREETING, Makefile: "test:\n\tfalse\n", "test/a.bats": "" });
+    const told = await stack.antiphon([...fixing(repo), "--image", minimal.ref]);
+    expect(told.stdout + told.stderr).toContain(
+      "it lacks make, bats, npm, so the check is `sh ./test.sh` and not `make test`, `bats test`",
+    );
+    expect(told.code).toBe(0);
+    const report = await stack.json<{ checks: { command: string }[] }>([
+      ...["check", "--repo", repo.path, "--image", minimal.ref],
+    ]);
+    expect(report.document.checks.map(({ command }) => command)).toEqual(["sh ./test.sh"]);
+  });
+
   test("can be one of its own for a task of a plan, whose checks run in it as well", async () => {
     const repo = project({ ...GREETING, "bash.sh": "test -e /bin/bash && grep -q b other.txt\n" });
     const plan = (image: string): string =>

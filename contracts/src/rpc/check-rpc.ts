@@ -69,6 +69,12 @@ export const RepoCheckRequest = closed(
     patch: nullable(patch),
     checks: Type.Array(Type.String({ minLength: 1 }), { maxItems: 64, description: "Empty: discover one." }),
     image: nullable(Type.String({ minLength: 1 })),
+    lacks: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 64,
+        description: "Programs that the image lacks: what needs one is not discovered.",
+      }),
+    ),
     git: Type.Optional(Type.Boolean({ description: "The checks find a git repository." })),
     services: Type.Optional(Services),
     budgetMs: Type.Integer({ minimum: 1, description: "For all checks together." }),

@@ -8,7 +8,15 @@ const digest = Type.String({ pattern: "^sha256:[0-9a-f]{64}$" });
 
 export const ImagesRequest = Type.Union(
   [
-    closed({ op: Type.Literal("list") }),
+    closed({
+      op: Type.Literal("list"),
+      look_into: Type.Optional(
+        Type.Unsafe<string>({
+          ...ref,
+          description: "Answer also which programs of checks this image lacks.",
+        }),
+      ),
+    }),
     closed({ op: Type.Literal("allow"), ref }),
     closed({ op: Type.Literal("disallow"), ref }),
   ],
@@ -38,7 +46,20 @@ export const SandboxImage = closed(
 export type SandboxImage = Static<typeof SandboxImage>;
 
 export const ImagesReply = Type.Union(
-  [closed({ ok: Type.Literal(true), node: Type.String(), images: Type.Array(SandboxImage) }), RpcFailure],
+  [
+    closed({
+      ok: Type.Literal(true),
+      node: Type.String(),
+      images: Type.Array(SandboxImage),
+      lacks: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          maxItems: 64,
+          description: "Programs of checks that the image of `look_into` lacks; absent: nobody could look.",
+        }),
+      ),
+    }),
+    RpcFailure,
+  ],
   { description: "The list after the request." },
 );
 export type ImagesReply = Static<typeof ImagesReply>;

@@ -18,6 +18,9 @@ export const RepoInspectRequest = closed(
         description: "True if the run names its image, so that the repository's image is not read.",
       }),
     ),
+    discover: Type.Optional(
+      Type.Boolean({ description: "Answer also which checks discovery may choose from." }),
+    ),
     confined: Type.Optional(
       Type.Boolean({ description: "Refuse if the deployment has no ANTIPHON_REPO_ROOTS." }),
     ),
@@ -70,6 +73,18 @@ export const RepoInspectReply = Type.Union(
           maxItems: 32,
           description: "The manifests that ask for them.",
         }),
+      ),
+      check_candidates: Type.Optional(
+        Type.Array(
+          closed({
+            command: Type.String({ minLength: 1 }),
+            needs: Type.Array(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 8 }), {
+              maxItems: 8,
+              description: "Programs that the image must have; one of each group is enough.",
+            }),
+          }),
+          { maxItems: 32, description: "What discovery may choose from, in its order." },
+        ),
       ),
       home: Type.Optional(
         Type.String({

@@ -339,6 +339,14 @@ export const RUN_OPTIONS = {
     null,
     text(2048, "Written by the gateway: why the run uses an image that neither it nor the repository names."),
   ),
+  image_lacks: option(
+    null,
+    Type.Array(text(64, "A program."), {
+      maxItems: 64,
+      description:
+        "Written by the gateway: programs that the image lacks. A check that the repository does not declare is passed over if it needs one, and so is the setup that does.",
+    }),
+  ),
   services: option(
     null,
     Type.Array(ServiceSpec, {

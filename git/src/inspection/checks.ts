@@ -3,6 +3,7 @@
  * Pure: works on a listing and a read function. A check in the repository's `antiphon.yaml` takes precedence.
  */
 import { documentValue, limits } from "@antiphon/contracts";
+import { isLacking, programsForCheck, type NeededGroups } from "./check-programs.ts";
 import { BUILT_CHECKS, BUILT_FROM, rubyTests, type Probe } from "./built-checks.ts";
 
 export type ReadText = (path: string) => Promise<string | null> | string | null;
@@ -50,16 +51,42 @@ export const DISCOVERED_FROM: readonly string[] = [
 /** The script that `npm init` writes. It always fails and checks nothing. */
 const PLACEHOLDER = /no test specified/;
 
-/** @returns a shell command, or null when nothing is obvious */
-export async function discoverCheck(listing: readonly string[], read: ReadText): Promise<string | null> {
+/**
+ * @param lacks programs that the image lacks: what needs one of them is passed over, unless the repository declares it
+ * @returns a shell command, or null when nothing is obvious
+ */
+export async function discoverCheck(
+  listing: readonly string[],
+  read: ReadText,
+  lacks: readonly string[] = [],
+): Promise<string | null> {
   const files = new Set(listing);
   const own = await declaredCheck(files, read);
   if (own !== null) return own;
   for (const probe of PROBES) {
     const command = await probe(files, read);
-    if (command !== null) return command;
+    if (command !== null && !isLacking(command, lacks)) return command;
   }
   return null;
+}
+
+export interface CheckCandidate {
+  readonly command: string;
+  readonly needs: NeededGroups;
+}
+
+/** What discovery may choose from, in its order; empty if the repository declares its check or its setup. */
+export async function checkCandidates(listing: readonly string[], read: ReadText): Promise<CheckCandidate[]> {
+  const files = new Set(listing);
+  for (const name of DECLARED_IN) {
+    const document = files.has(name) ? asRecord(yamlOf((await read(name)) ?? "", name)) : null;
+    if (document?.["setup"] !== undefined) return [];
+  }
+  if ((await declaredCheck(files, read)) !== null) return [];
+  const commands = await Promise.all(PROBES.map((probe) => probe(files, read)));
+  return commands.flatMap((command) =>
+    command === null ? [] : [{ command, needs: programsForCheck(command) }],
+  );
 }
 
 /**

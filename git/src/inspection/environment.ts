@@ -32,6 +32,8 @@ export interface EnvironmentInput {
   readonly read: ReadText;
   /** The repository's antiphon.yaml; null if it has none. */
   readonly project: Pick<ProjectFile, "setup" | "setup_inputs" | "setup_owned"> | null;
+  /** Programs that the image lacks: what needs one of them is not prepared. Default: none. */
+  readonly lacks?: readonly string[] | undefined;
   /** The run's own commands; an empty list: no environment. */
   readonly named?: readonly string[] | undefined;
 }
@@ -73,12 +75,18 @@ function isOwned(project: EnvironmentInput["project"], commands: readonly string
   return project?.setup_owned ?? commands.some((command) => SETS_MODES.test(command));
 }
 
-async function found({ listing, read, project }: EnvironmentInput): Promise<EnvironmentPlan | null> {
+async function found({
+  listing,
+  read,
+  project,
+  lacks = [],
+}: EnvironmentInput): Promise<EnvironmentPlan | null> {
   const findings: { ecosystem: Ecosystem; place: Place; finding: Finding }[] = [];
   for (const ecosystem of ECOSYSTEMS) {
     for (const place of placesOf(ecosystem, listing, read)) {
       const finding = await ecosystem.probe(place);
-      if (finding !== null) findings.push({ ecosystem, place, finding });
+      if (finding === null || finding.tools.some((tool) => lacks.includes(tool))) continue;
+      findings.push({ ecosystem, place, finding });
     }
   }
   if (findings.length === 0) return null;

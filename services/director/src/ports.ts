@@ -89,8 +89,8 @@ export interface RepositoryPort {
   texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The change from one commit to another as a git patch. */
   diff(repo: RepoRef, from: string, to: string): Promise<Buffer>;
-  /** The fastest obvious check of a tree; empty when there is none. */
-  discoverChecks(repo: RepoRef, commit: string): Promise<string[]>;
+  /** The fastest obvious check of a tree that needs none of `lacks`; empty when there is none. */
+  discoverChecks(repo: RepoRef, commit: string, lacks?: readonly string[]): Promise<string[]>;
   /** Other commands that look like tests; none if the repository declares its checks. */
   otherChecks(repo: RepoRef, commit: string): Promise<string[]>;
   /** Checks the patch against the rules, then applies it to `head` in a scratch index. */
@@ -172,6 +172,8 @@ export interface SetupOf {
   base: string;
   /** The run's own setup commands; an empty list: none. */
   named?: readonly string[] | undefined;
+  /** Programs that the image lacks; what needs one is not prepared. Absent: none. */
+  lacks?: readonly string[] | undefined;
 }
 
 /** Absent where a deployment prepares no environments. */

@@ -51,7 +51,7 @@ export async function dispatch(
   const isGit = planned.task.kind === "git";
   const except = planned.scope?.disallowed_files ?? [];
   const earlier = earlierTasks(effect.task, run);
-  const checks = await checksOf(effect.task, base, repository);
+  const checks = await checksOf(effect.task, base, repository, options);
   const start =
     planned.gate === undefined
       ? null

@@ -25,7 +25,7 @@ export async function requireCriteria(
   const lacks: Lack[] = [];
   for (const one of hasBegun(run) ? [task] : run.tasks) {
     if (!isJudged(one.planned)) continue;
-    const { commands, discovered } = await checksOf(one, base, repository);
+    const { commands, discovered } = await checksOf(one, base, repository, options);
     if (commands.length === 0) lacks.push({ task: one });
     const open = options.approvals === undefined ? undecidedOf(one.planned) : [];
     const found = discovered ? commands : [];

@@ -6,9 +6,11 @@ import { withAgent } from "./agent-environment.ts";
 import { Undispatched } from "../effects/undispatched.ts";
 import { EnvironmentFailed } from "./environment-failed.ts";
 
-export function setupOf(run: RunState): SetupOf {
+/** What the run's own image lacks says nothing about another one. */
+export function setupOf(run: RunState, image: string | null): SetupOf {
   const { options, base } = intentOf(run);
-  return { repo: base.repo, base: base.commit, named: options.setup };
+  const lacks = image === (options.image ?? null) ? options.image_lacks : undefined;
+  return { repo: base.repo, base: base.commit, named: options.setup, lacks };
 }
 
 /**
@@ -48,7 +50,12 @@ export async function dispatchEnvironment(
   signal: AbortSignal,
 ): Promise<EnvironmentSpec | null> {
   const { retry_of, base } = intentOf(run);
-  const spec = withAgent(await environments.specFor(setupOf(run), tree, null), agent, tree, base.repo.path);
+  const spec = withAgent(
+    await environments.specFor(setupOf(run, image), tree, null),
+    agent,
+    tree,
+    base.repo.path,
+  );
   if (spec === null) return null;
   const order = { run: run.runId, task: taskId, epoch, image, spec };
   try {

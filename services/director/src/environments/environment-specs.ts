@@ -96,7 +96,13 @@ export class EnvironmentSpecs {
   }
 
   #decided(setup: SetupOf, commit: string): Promise<Decision> {
-    const key = JSON.stringify([setup.repo.path, setup.base, commit, setup.named ?? null]);
+    const key = JSON.stringify([
+      setup.repo.path,
+      setup.base,
+      commit,
+      setup.named ?? null,
+      setup.lacks ?? null,
+    ]);
     return this.#known.get(key, async () => {
       const files = await this.#sources.listing(setup.repo, commit);
       return this.#decide(files, setup, await this.#project(setup));
@@ -119,7 +125,13 @@ export class EnvironmentSpecs {
       by.add(path);
       return files.read(path);
     };
-    const plan = await discoverEnvironment({ listing: files.paths, read, project, named: setup.named });
+    const plan = await discoverEnvironment({
+      listing: files.paths,
+      read,
+      project,
+      named: setup.named,
+      lacks: setup.lacks,
+    });
     if (plan === null) return { decided: null, by };
     for (const path of plan.inputs) by.add(path);
     const inputs = sha256Hex(JSON.stringify(plan.inputs.map((path) => [path, files.id(path)])));

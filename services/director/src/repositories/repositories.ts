@@ -9,6 +9,7 @@ import {
   type TreeRef,
 } from "@antiphon/contracts";
 import {
+  checkCandidates,
   discoverCheck,
   inspectRepo,
   otherChecks,
@@ -73,7 +74,17 @@ export class Repositories implements RepositoryPort {
     const url = this.#served.remotes.urlOf(repo);
     const base =
       url === null ? inspection.base : { ...inspection.base, repo: { name: repo.name, path: url } };
-    return { ...shown(inspection), base, home: url ?? inspection.home };
+    const found = { ...shown(inspection), base, home: url ?? inspection.home };
+    if (request.discover !== true) return found;
+    const files = await this.listing(base.repo, base.commit);
+    const candidates = await checkCandidates(files.paths, (path) => files.read(path));
+    return {
+      ...found,
+      check_candidates: candidates.map(({ command, needs }) => ({
+        command,
+        needs: needs.map((group) => [...group]),
+      })),
+    };
   }
 
   open(repo: RepoRef, commits: readonly string[] = []): Promise<Repo> {
@@ -106,9 +117,9 @@ export class Repositories implements RepositoryPort {
     return treeDiff(await this.#served.open(repo, [from, to]), from, to);
   }
 
-  async discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
+  async discoverChecks(repo: RepoRef, commit: string, lacks?: readonly string[]): Promise<string[]> {
     const files = await this.listing(repo, commit);
-    const check = await discoverCheck(files.paths, (path) => files.read(path));
+    const check = await discoverCheck(files.paths, (path) => files.read(path), lacks);
     return check === null ? [] : [check];
   }
 

@@ -1,5 +1,5 @@
 /** The commands that decide a task. */
-import type { RepoBase } from "@antiphon/contracts";
+import type { RepoBase, RunOptions } from "@antiphon/contracts";
 import type { TaskState } from "@antiphon/run";
 import type { RepositoryPort } from "../ports.ts";
 
@@ -17,8 +17,10 @@ export async function checksOf(
   { planned }: Pick<TaskState, "planned">,
   base: RepoBase,
   repository: Pick<RepositoryPort, "discoverChecks">,
+  { image_lacks: lacks }: Pick<RunOptions, "image_lacks">,
 ): Promise<Checks> {
   const { commands, mode } = planned.task.verify_profile;
   if (commands.length > 0 || mode === "none") return { commands, discovered: false };
-  return { commands: await repository.discoverChecks(base.repo, base.commit), discovered: true };
+  const lacking = planned.image === undefined ? lacks : undefined;
+  return { commands: await repository.discoverChecks(base.repo, base.commit, lacking), discovered: true };
 }

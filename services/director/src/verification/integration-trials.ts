@@ -33,7 +33,7 @@ export async function integrationTrials(
         image,
         room: roomOf(options),
         budgetMs: options.time_budget_s * 1000,
-        setup: setupOf(run),
+        setup: setupOf(run, image),
         trials: trialsFor({
           asked: options.trials,
           atLeast: policy?.min_trials,
@@ -62,7 +62,7 @@ async function checksByImage(
     if (commands.length > 0) found.set(image, [...new Set([...(found.get(image) ?? []), ...commands])]);
   }
   if (found.size > 0) return found;
-  const discovered = await repository.discoverChecks(base.repo, base.commit);
+  const discovered = await repository.discoverChecks(base.repo, base.commit, options.image_lacks);
   return discovered.length === 0 ? found : new Map([[options.image ?? null, discovered]]);
 }
 

@@ -68,9 +68,9 @@ export class RepoChecks {
 
   async #check(request: RepoCheckRequest, signal: AbortSignal): Promise<RepoCheckEvent> {
     const { repository, room } = this.#parts;
-    const { checkId, repo, commit, image, budgetMs, services } = request;
+    const { checkId, repo, commit, image, budgetMs, services, lacks } = request;
     const discovered = request.checks.length === 0;
-    const commands = discovered ? await repository.discoverChecks(repo, commit) : request.checks;
+    const commands = discovered ? await repository.discoverChecks(repo, commit, lacks) : request.checks;
     const candidate = await this.#candidate(request, { commands, discovered });
     const tree = await repository.exportBase(repo, commit);
     const done = { kind: "done", commit, discovered } as const;
@@ -82,7 +82,7 @@ export class RepoChecks {
       {
         ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
         ...{ tree, history, candidate, checks: commands, image, budgetMs },
-        setup: { repo, base: commit },
+        setup: { repo, base: commit, lacks },
         again: true,
         ...(services === undefined ? {} : { room: { services } }),
       },

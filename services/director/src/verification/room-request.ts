@@ -39,6 +39,7 @@ export async function roomRequest(
   source: Source,
 ): Promise<RoomRequest> {
   const { options, base } = intentOf(run);
+  const image = imageOf(task.planned, options);
   return {
     run: run.runId,
     task: taskId,
@@ -48,10 +49,10 @@ export async function roomRequest(
     history: await historyOf(run, run.head, source),
     candidate,
     checks,
-    image: imageOf(task.planned, options),
+    image,
     room: roomOf(options),
     budgetMs: task.planned.task.time_budget_s * 1000,
     trials,
-    setup: setupOf(run),
+    setup: setupOf(run, image),
   };
 }

@@ -57,7 +57,7 @@ export async function verify(
   if (effect.task.planned.gate !== undefined)
     return gateVerdict(run, effect, effect.task.planned.gate, ports);
   requireGates(effect.task.planned, run.tasks, intentOf(run));
-  const checks = await checksOf(effect.task, intentOf(run).base, ports.repository);
+  const checks = await checksOf(effect.task, intentOf(run).base, ports.repository, intentOf(run).options);
   const change = await applied(run, effect, checks, ports); // director/D4: head, patch and checks are all that counts
   if (change?.kind === "refused") return refused(run, effect, ports, change);
   const delivery = await deliveryOf(run, effect, ports);

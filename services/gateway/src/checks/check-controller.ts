@@ -39,6 +39,7 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
         patch: request.patch ?? null,
         checks: options.checks,
         image: options.image ?? null,
+        ...(options.image_lacks === undefined ? {} : { lacks: options.image_lacks }),
         ...(options.verify_git === true ? { git: true } : {}),
         ...(options.services === undefined ? {} : { services: options.services }),
         budgetMs: options.time_budget_s * 1000,

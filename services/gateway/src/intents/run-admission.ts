@@ -1,5 +1,5 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
-import { AntiphonError, isMaterial, looksLikeUrl } from "@antiphon/contracts";
+import { AntiphonError, DEFAULT_IMAGE, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
 import { checkFork } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
@@ -12,6 +12,7 @@ import {
   withRepositoryGates,
 } from "./gate-agents.ts";
 import { checkTaskGrants } from "./task-grants.ts";
+import { checksThatStart } from "./lacking-programs.ts";
 import { checkTaskImages } from "./task-images.ts";
 import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
@@ -110,7 +111,13 @@ export class RunAdmission {
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };
-    const note = found.image_note === undefined ? {} : { image_note: found.image_note };
+    const runsIn = used ?? options.image ?? DEFAULT_IMAGE;
+    const over = await checksThatStart(this.#backend, found.check_candidates, runsIn);
+    const notes = [found.image_note, over.note].filter((one) => one !== undefined && one !== null);
+    const note = {
+      ...(notes.length === 0 ? {} : { image_note: notes.join("; ") }),
+      ...(over.lacks.length === 0 ? {} : { image_lacks: [...over.lacks] }),
+    };
     const { absent, services } = found;
     const repository = {
       ...(options.verify_git === undefined && found.verify_git === true ? { verify_git: true } : {}),
@@ -156,6 +163,8 @@ export class RunAdmission {
       repo,
       allow_dirty,
       image_named: image !== undefined,
+      // A setup of the run may bring any program.
+      ...(options.checks.length === 0 && options.setup === undefined ? { discover: true } : {}),
       ...(base_ref === undefined ? {} : { base_ref }),
       ...(land_on === undefined ? {} : { land_on }),
     });

@@ -17,7 +17,7 @@ import {
 } from "@antiphon/contracts";
 import type { AllowlistFile } from "./allowlist-file.ts";
 import { allowanceOf, withAllowed, withoutAllowed, type AllowedImage } from "./image-allowlist.ts";
-import { programsOf } from "./programs.ts";
+import { lackingIn, programsOf } from "./programs.ts";
 import type { ImageFacts, Sandbox, SandboxProvider } from "../ports.ts";
 
 export interface ImagesOptions {
@@ -38,6 +38,8 @@ type Reply = Omit<Extract<ImagesReply, { ok: true }>, "ok">;
 export class Images {
   readonly #options: ImagesOptions;
   readonly #sealed = new Map<string, boolean>();
+  /** By the image's id. */
+  readonly #lacks = new Map<string, Promise<string[] | null>>();
   #standard: { readonly ref: string; readonly facts: ImageFacts } | null = null;
 
   constructor(options: ImagesOptions) {
@@ -83,7 +85,33 @@ export class Images {
   async answer(request: ImagesRequest): Promise<Reply> {
     if (request.op === "allow") await this.#allow(request.ref);
     if (request.op === "disallow") await this.#disallow(request.ref);
-    return { node: this.#options.node, images: await this.#list() };
+    const reply = { node: this.#options.node, images: await this.#list() };
+    if (request.op !== "list" || request.look_into === undefined) return reply;
+    const lacks = await this.#lacksOf(await this.resolve(request.look_into));
+    return { ...reply, ...(lacks === null ? {} : { lacks }) };
+  }
+
+  /** Looks once for each digest. What could not be told is asked again. */
+  async #lacksOf(facts: ImageFacts): Promise<string[] | null> {
+    const known = this.#lacks.get(facts.id) ?? this.#lookInto(facts);
+    this.#lacks.set(facts.id, known);
+    try {
+      const lacks = await known;
+      if (lacks === null) this.#lacks.delete(facts.id);
+      return lacks;
+    } catch (error) {
+      this.#lacks.delete(facts.id);
+      throw error;
+    }
+  }
+
+  async #lookInto(facts: ImageFacts): Promise<string[] | null> {
+    const sandbox = await this.#options.start(facts);
+    try {
+      return await lackingIn(sandbox, facts);
+    } finally {
+      await sandbox.destroy({ kind: "canceled", reason: "the look into the image is over" });
+    }
   }
 
   async #allow(ref: string): Promise<void> {

@@ -135,6 +135,7 @@ export class Leases {
       charged,
       isSpent,
       refusal,
+      failures,
       hostsRefused,
       isReached,
       replayed,
@@ -153,6 +154,9 @@ export class Leases {
       recordings,
       ...(isSpent ? { budget_spent: true } : {}),
       ...(refusal === null ? {} : { model_refused: refusal }),
+      ...(failures.last === null
+        ? {}
+        : { model_failed: `${failures.count} of ${calls} failed, the last: ${failures.last}` }),
       ...(isReached ? { reached: true as const } : {}),
       ...(hostsRefused.size === 0 ? {} : { hosts_refused: [...hostsRefused] }),
       ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
@@ -208,6 +212,7 @@ export class Leases {
       charged: { tokens: 0, usd_micro: 0 },
       isSpent: false,
       refusal: null,
+      failures: { count: 0, last: null },
       hostsRefused: new Set(),
       isReached: false,
       replayed,
@@ -326,9 +331,15 @@ export class Leases {
   }
 }
 
-function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): ExchangePorts["policy"] {
+const NO_HOSTS: EgressOpenRequest["grant"]["profile"] = { mode: "allowlist", allowlist: [] };
+
+function policyOf(
+  { grant }: EgressOpenRequest,
+  { known, isClosed }: EgressSettings,
+): ExchangePorts["policy"] {
   try {
-    return compilePolicy(grant.profile, grant.model_budget, known);
+    const profile = isClosed === true ? NO_HOSTS : grant.profile;
+    return compilePolicy(profile, grant.model_budget, known);
   } catch (error) {
     throw named(error);
   }

@@ -1,5 +1,6 @@
 /** Model hosts as an operator sees, adds and tries them, while `antiphon dev` runs. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -97,4 +98,29 @@ test("a mistake in the file leaves out its own entry; a file that is no JSON lea
   writeFileSync(file, "{}\n");
   const empty = await stack.json<Models>(["models", "list"]);
   expect(hostOf(empty.document, HOST)).toBeUndefined();
+});
+
+test("a file that is no JSON does not keep `antiphon dev` from its start: it is named with its line until it is mended", async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), "antiphon-broken-"));
+  const file = join(stateDir, "egress.json");
+  writeFileSync(file, '{\n "models": [\n}\n');
+  const broken = await startStack({ stateDir, env: { ANTHROPIC_API_KEY: KEY } });
+  try {
+    const said = broken.events.filter(({ event, name }) => event === "child_log" && name === "egress");
+    expect(said.map(({ line }) => line).join("\n")).toContain(`${file}:3 is not JSON`);
+    const { document } = await broken.json<Models>(["models", "list"]);
+    expect(document.unusable).toMatchObject([{ entry: "all of it" }]);
+    expect(hostOf(document, "api.anthropic.com")).toMatchObject({ key: "missing" }); // Never open by mistake.
+    const tried = await broken.antiphon(["models", "test", HOST]);
+    expect(tried).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file}:3`) as string });
+    const doctor = await broken.antiphon(["doctor"], { env: { ANTIPHON_EGRESS_CONFIG: file } });
+    expect(doctor.stdout).toContain(`${file}:3 is not JSON`);
+    writeFileSync(file, "{}\n");
+    const mended = await broken.json<Models>(["models", "list"]);
+    expect(mended.document.unusable).toEqual([]);
+    expect(hostOf(mended.document, "api.anthropic.com")).toMatchObject({ key: "set" });
+  } finally {
+    await broken.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
 });

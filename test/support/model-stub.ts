@@ -1,10 +1,12 @@
 /**
  * A model server on loopback for real agents: it speaks the messages, responses, chat and generate APIs, streamed. It asks
- * for one shell command, then says that it is done. It records what it was sent.
+ * for one shell command, then says that it is done. It records what it was sent. What goes wrong before is up to the test.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { endpointOf, isStreamed } from "./model-shapes.ts";
+import { makeTrouble, type Trouble } from "./model-trouble.ts";
 
 export interface ModelStub {
   readonly port: number;
@@ -14,6 +16,8 @@ export interface ModelStub {
     readonly headers: IncomingMessage["headers"];
     readonly body: string;
   }[];
+  /** What goes wrong with the next calls, one after the other; `isLasting`: and with all that follow, as with the last. */
+  fail(troubles: readonly Trouble[], isLasting?: boolean): void;
   close(): Promise<void>;
 }
 
@@ -30,10 +34,18 @@ export async function startModelStub(
   ready: Promise<void> = Promise.resolve(),
 ): Promise<ModelStub> {
   const heard: ModelStub["heard"] = [];
+  let [troubles, isStuck]: [Trouble[], boolean] = [[], false];
   const server = createServer((request, response) => {
     void text(request).then(async (body) => {
       heard.push({ url: request.url ?? "", headers: request.headers, body });
       await ready;
+      const { url = "" } = request;
+      const trouble = isStuck && troubles.length === 1 ? troubles[0] : troubles.shift();
+      const endpoint = endpointOf(url);
+      if (trouble !== undefined && endpoint !== null) {
+        const isStream = isStreamed(url, JSON.parse(body) as Json);
+        return makeTrouble(trouble, { endpoint, isStream, response });
+      }
       answer(request.url ?? "", body, response, { command, edit });
     });
   });
@@ -41,6 +53,7 @@ export async function startModelStub(
   return {
     port: (server.address() as AddressInfo).port,
     heard,
+    fail: (next, isLasting = false) => ([troubles, isStuck] = [[...next], isLasting]),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -177,7 +177,12 @@ export class Supervisor {
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...withheldFrom(role),
-            ...(role === "egress" ? { ANTIPHON_EGRESS_CONFIG: egressFile(this.#options.dir) } : {}),
+            ...(role === "egress"
+              ? {
+                  ANTIPHON_EGRESS_CONFIG: egressFile(this.#options.dir),
+                  ANTIPHON_EGRESS_BROKEN_CONFIG: "closed", // A mistake in one file takes nothing else down.
+                }
+              : {}),
             ...(role === "gateway" ? { ANTIPHON_SESSION_KEY: sessionKey } : {}),
             ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
           }),

@@ -3,8 +3,10 @@ import { execFile } from "node:child_process";
 import { existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { CliConfig } from "../config.ts";
+import { devDirectory } from "../dev/instance.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
 import { bytes } from "../screen/table.ts";
+import { egressFinding } from "./egress-finding.ts";
 import { dockerEngine, engineFindings, image } from "./engine-findings.ts";
 import { off, ok, problem, QUERY_MS, SETUP, type Finding } from "./finding.ts";
 import { gatewayAndPorts } from "./gateway-findings.ts";
@@ -23,6 +25,7 @@ export async function diagnose(config: CliConfig): Promise<Finding[]> {
     ...(await providers(config)),
     ...(await engineFindings(config)),
     disk(config.stateDir),
+    ...[egressFinding(devDirectory(config.stateDir)) ?? []].flat(),
     ...(await gatewayAndPorts(config)),
   ];
 }

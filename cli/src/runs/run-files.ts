@@ -5,7 +5,9 @@ import { AGENTS } from "@antiphon/contracts/runs/agents";
 import type { PostBody } from "@antiphon/client";
 import type { Patch, TaskSpec } from "@antiphon/contracts";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
+import type { PackChoice } from "@antiphon/contracts/runs/pack-agent";
 import type { PackPlaces } from "../agents/pack-places.ts";
+import { partsOf } from "../agents/pack-choice.ts";
 import { Failure, usage } from "../failure.ts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import type { RunFiles, RunFlags } from "./run-request.ts";
@@ -20,7 +22,7 @@ export async function loadFiles(
   const recording = given as PostBody<"/recordings"> | null; // The gateway judges what the file holds.
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
-    packs: await packsNamed(flags.agent, places),
+    ...(await packsNamed(flags, places)),
     gatePack: await gatePack(flags.gateAgent, places),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
@@ -29,10 +31,33 @@ export async function loadFiles(
 }
 
 /** Empty: it is a kind of agent and no pack. @throws Failure ANT_AGENT_UNKNOWN */
-async function packsNamed(names: string | undefined, places: PackPlaces | null): Promise<RunFiles["packs"]> {
-  if (names === undefined || places === null || Object.hasOwn(AGENTS, names)) return [];
+async function packsNamed(
+  flags: RunFlags,
+  places: PackPlaces | null,
+): Promise<Pick<RunFiles, "packs" | "choices">> {
+  const { agent: names, model, modelHost } = flags;
+  if (names === undefined || places === null || Object.hasOwn(AGENTS, names)) return { packs: [] };
   const all = names.split(",").map((name) => name.trim());
-  return Promise.all(all.map((name) => packNamed(name, places)));
+  const found = await Promise.all(all.map((name) => chosen(name, places)));
+  const isForNone = found.every(([pack, own]) => pack.model === undefined || own.model !== undefined);
+  if (all.length > 1 && typeof model === "string" && isForNone)
+    throw usage(
+      `no agent of ${names} takes --model ${model}: each has a model of its own, or calls none`,
+      "name the models with the agents: `--agent pi@small,claude@claude-sonnet-5-5`",
+    );
+  const [only] = found;
+  if (all.length === 1 && only?.[1].model !== undefined && (model ?? modelHost) !== undefined)
+    throw usage(`${names} names its model already`, "leave out --model and --model-host");
+  return { packs: found.map(([pack]) => pack), choices: new Map(found) };
+}
+
+/** A pack as it is named, or with its model and host behind it. @throws Failure ANT_AGENT_UNKNOWN */
+export async function chosen(given: string, places: PackPlaces): Promise<[AgentPack, PackChoice]> {
+  const { findPack } = await import("../agents/packs.ts");
+  const whole = findPack(given, places); // The path of a directory may hold an `@`.
+  if (whole !== null) return [whole, {}];
+  const { name, model, host } = partsOf(given);
+  return [await packNamed(name, places), { model, modelHost: host }];
 }
 
 async function gatePack(name: string | undefined, places: PackPlaces | null): Promise<AgentPack | null> {

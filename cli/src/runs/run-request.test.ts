@@ -101,12 +101,20 @@ describe("the intent made from the options of `antiphon run`", () => {
     expect(of({ modelUsd: "2", egress: "git+pkg" }).constraints["egress"]).toMatchObject({ mode: "git+pkg" });
   });
 
-  it("names the agents that a rejected attempt is handed over to, and takes no model for several", () => {
+  it("names the agents that a rejected attempt is handed over to, each with its model", () => {
     const packs = ["a", "b", "c"].map((name) => ({ name, argv: [name], prompt: "stdin" as const }));
     const { inputs } = intentOf("x", "/a", { agent: "a,b,c" }, { ...NONE, packs });
     const names = [inputs.agent, ...(inputs["next_agents"] as object[])];
     expect(names).toMatchObject([{ name: "a" }, { name: "b" }, { name: "c" }]);
-    expect(() => intentOf("x", "/a", { agent: "a,b", model: "m" }, { ...NONE, packs })).toThrow(/several/);
+    const asking = packs.map((pack) => ({
+      ...{ ...pack, argv: [pack.name, "${model}"] },
+      model: { shape: "openai" as const, host: "models.test", name: "usual" },
+    }));
+    const choices = new Map([[asking[1]!, { model: "own" }]]);
+    const flags = { agent: "a,b@own,c", model: "m" };
+    const chosen = intentOf("x", "/a", flags, { ...NONE, packs: asking, choices }).inputs;
+    const models = [chosen.agent, ...(chosen["next_agents"] as object[])];
+    expect(models).toMatchObject([{ argv: ["a", "m"] }, { argv: ["b", "own"] }, { argv: ["c", "m"] }]);
   });
 
   it("names the skills that judge, how severe a finding blocks, and the pack that is the judge", () => {

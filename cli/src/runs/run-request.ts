@@ -4,9 +4,10 @@ import { AGENT_KINDS, AGENTS } from "@antiphon/contracts/runs/agents";
 import type { AgentKind } from "@antiphon/contracts/runs/agents";
 import { RUN_OPTION_NAMES, RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
 import type { RunFlag } from "@antiphon/contracts/runs/run-options";
-import { packAgent } from "@antiphon/contracts/runs/pack-agent";
+import { packAgent, type PackChoice } from "@antiphon/contracts/runs/pack-agent";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { AgentSpec, Intent, Patch, TaskSpec } from "@antiphon/contracts";
+import { choiceOf } from "../agents/pack-choice.ts";
 import { usage } from "../failure.ts";
 
 /** What commander read: the flags of the table of run options, by commander's name of each, and the ones used by name. */
@@ -29,6 +30,8 @@ export interface RunFiles {
   readonly patch: Patch | null;
   /** The packs that --agent names, in the order in which a task is handed over. */
   readonly packs: readonly AgentPack[];
+  /** The models and hosts that --agent names with them. */
+  readonly choices?: ReadonlyMap<AgentPack, PackChoice>;
   readonly tasks: TaskSpec[] | null;
   /** The pack that --gate-agent names. */
   readonly gatePack?: AgentPack | null;
@@ -61,7 +64,9 @@ export function intentOf(goal: string, repoPath: string | null, flags: RunFlags,
   }
   if (files.plan !== null) intent.inputs["plan"] = files.plan.value;
   if (files.packs.length > 1)
-    intent.inputs["next_agents"] = files.packs.slice(1).map((pack) => packAgent(pack));
+    intent.inputs["next_agents"] = files.packs
+      .slice(1)
+      .map((pack) => packAgent(pack, choiceOf(pack, files.choices?.get(pack), flags)));
   // A pack that pays for its model calls needs the way to them, and nothing else.
   const { egress, model_budget } = intent.constraints;
   if (files.packs.length > 0 && egress === undefined && model_budget !== undefined)
@@ -157,19 +162,13 @@ function keyOf(flag: string): string {
 function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
   const [pack, ...others] = files.packs;
   if (pack !== undefined) {
-    const { model, modelHost } = flags;
-    if (others.length > 0 && (model !== undefined || modelHost !== undefined))
-      throw usage(
-        "--model and --model-host are about one agent, and --agent names several",
-        "write the model into a pack of your own: `antiphon agents add`",
-      );
     if (flags["seed"] !== undefined && (others.length > 0 || pack.prompt !== "compile"))
       throw usage(
         "--seed is about an agent that compiles, or about a recorded session",
         "leave out --seed, or leave out --agent",
       );
     return packAgent(pack, {
-      ...{ model: asText(model), modelHost: asText(modelHost) },
+      ...choiceOf(pack, files.choices?.get(pack), flags),
       seed: asText(flags["seed"]),
     });
   }

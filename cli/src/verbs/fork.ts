@@ -29,7 +29,7 @@ export const addFork: AddVerb = (program, context) => {
       "an attempt (T-001:2), the third model call of it (T-001:2/3), or the number of a record",
     )
     .option("--feedback <text>", "what the attempt is told, besides what it was told then")
-    .option("--agent <name>", "another agent pack or its directory")
+    .option("--agent <name[@model[@host]]>", "another agent pack or its directory")
     .option("--model <name>", "another model")
     .option("--model-host <host>", "another host of its calls; default: that of the attempt")
     .option("--model-usd <amount>", "budget in US dollars for its model calls; default: that of the run")
@@ -86,10 +86,15 @@ async function otherAgent(context: CliContext, then: AgentSpec, flags: ForkFlags
   const name = agent ?? (then.kind === "pack" ? then.name : "");
   const { packAgent } = await import("@antiphon/contracts/runs/pack-agent");
   const { pastHost } = await import("../bakeoff/past-host.ts");
-  const { packNamed } = await import("../runs/run-files.ts");
+  const { chosen } = await import("../runs/run-files.ts");
   const { placesOf } = await import("../agents/pack-places.ts");
-  const pack = await packNamed(name, placesOf(context));
-  return packAgent(pack, { model, modelHost: modelHost ?? pastHost(then, pack) });
+  const [pack, own] = await chosen(name, placesOf(context));
+  if (own.model !== undefined && (model ?? modelHost) !== undefined)
+    throw usage(`${name} names its model already`, "leave out --model and --model-host");
+  return packAgent(pack, {
+    model: own.model ?? model,
+    modelHost: own.modelHost ?? modelHost ?? pastHost(then, pack),
+  });
 }
 
 function usdMicro(text: string): number {

@@ -35,6 +35,12 @@ export const EgressGrant = closed(
     record: Type.Optional(
       Type.Boolean({ description: "False: model calls are charged but not recorded. Default: true." }),
     ),
+    masks: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 65_536 }), {
+        maxItems: 256,
+        description: "Secrets of the run's environment. Recordings hold stars in their place.",
+      }),
+    ),
     replay: Type.Optional(RecordedAnswers),
     resumes: Type.Optional(
       Type.Integer({
@@ -111,6 +117,14 @@ export const EgressReport = closed(
         maxLength: 400,
         description:
           "Code and reason of the first model call that was refused because it could not be priced, or had no key or no budget.",
+      }),
+    ),
+    model_failed: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 400,
+        description:
+          "How many model calls failed, and why the last one did. Absent if the last one had an answer.",
       }),
     ),
     reached: Type.Optional(

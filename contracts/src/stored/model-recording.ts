@@ -28,6 +28,12 @@ export const ModelRecording = closed(
       content_type: nullable(Type.String()),
       text: Type.String(),
       truncated: Type.Boolean({ description: "The answer was longer than its bound." }),
+      masked: Type.Optional(
+        Type.Literal(true, {
+          description:
+            "Stars stand for something that looks like a secret, so this is not what the program was given.",
+        }),
+      ),
       whole: Type.Optional(Type.Boolean({ description: "False: the answer broke off." })),
     }),
     model: Type.String({ minLength: 1 }),

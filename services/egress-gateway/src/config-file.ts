@@ -22,17 +22,36 @@ export interface ConfigFile {
   readonly unusable: readonly Unusable[];
 }
 
-/** Throws ANT_CONFIG_INVALID. */
+/** Throws ANT_CONFIG_INVALID, with the line where it is known. */
 export function configFile(path: string): ConfigFile {
+  const read = text(path);
   let document: unknown;
   try {
-    document = JSON.parse(text(path));
+    document = JSON.parse(read);
   } catch (error) {
-    throw invalid(
-      `ANTIPHON_EGRESS_CONFIG=${path}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw invalid(`${path}${lineOfFault(read, why)} is not JSON: ${why}`);
   }
-  return fitting(document, path, []);
+  const { file, unusable } = fitting(document, path, []);
+  return {
+    file,
+    unusable: unusable.map((one) => ({
+      ...one,
+      reason: `${path}${lineOfHost(read, one.host)}: ${one.reason}`,
+    })),
+  };
+}
+
+/** Node names the place as a number of characters; of a text that ends too early it names none. */
+function lineOfFault(read: string, why: string): string {
+  const at = Number(/ at position (\d+)/.exec(why)?.[1] ?? read.trimEnd().length);
+  return `:${read.slice(0, at).split("\n").length}`;
+}
+
+/** The first line that has the host; nothing if there is none. */
+function lineOfHost(read: string, host: string | null): string {
+  const line = host === null ? -1 : read.split("\n").findIndex((one) => one.includes(JSON.stringify(host)));
+  return line < 0 ? "" : `:${line + 1}`;
 }
 
 /** Leaves out one invalid entry at a time. */

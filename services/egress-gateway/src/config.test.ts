@@ -133,3 +133,46 @@ describe("an upstream proxy", () => {
     },
   );
 });
+
+describe("a configuration that cannot be used", () => {
+  const closed = { ANTIPHON_EGRESS_BROKEN_CONFIG: "closed", OPENAI_API_KEY: KEY };
+  const BROKEN: readonly [string, unknown, RegExp][] = [
+    ["is not JSON", '{\n "models": [\n}', /egress\.json:3 is not JSON: /],
+    ["ends too early", "{", /egress\.json:1 is not JSON: /],
+    ["is another document", [], /egress\.json: /],
+    ["has a list that is none", { git_hosts: 7 }, /git_hosts/],
+    ["names a proxy that is none", { upstream_proxy: { url: "ftp://a" } }, /upstream_proxy|proxy/],
+  ];
+
+  it.each(BROKEN)(
+    "because it %s keeps a deployment's gateway from its start, with the place",
+    (_why, file, told) => {
+      expect(() => settings(file)).toThrow(told);
+    },
+  );
+
+  it.each(BROKEN)(
+    "because it %s closes that of `antiphon dev`, which starts and says why",
+    (_why, file, told) => {
+      const { models, credentials, known, unusable, isClosed } = settings(file, closed);
+      expect(isClosed).toBe(true);
+      expect(credentials).toEqual([]);
+      expect(models.get(OPENAI)?.noKey).toMatch(told);
+      expect(known.every(({ kind }) => kind === "model")).toBe(true);
+      expect(unusable).toEqual([
+        { entry: "all of it", host: null, reason: expect.stringMatching(told) as string },
+      ]);
+    },
+  );
+
+  it("in one entry leaves out that one, with its line, and the rest works", () => {
+    const good = { host: "good.test", shape: "openai", prices: { "*": PRICE } };
+    const text = `{"models": [\n${JSON.stringify({ ...good, host: "bad.test", shape: "soap" })},\n${JSON.stringify(good)}]}`;
+    const { models, unusable, isClosed } = settings(text, closed);
+    expect(isClosed).toBeUndefined();
+    expect(models.has("good.test")).toBe(true);
+    expect(unusable).toMatchObject([
+      { entry: "models/bad.test", reason: expect.stringMatching(/egress\.json:2: /) as string },
+    ]);
+  });
+});

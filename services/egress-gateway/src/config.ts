@@ -28,6 +28,8 @@ export interface EgressSettings {
   readonly file: string | null;
   /** Entries of the configuration that are not used. */
   readonly unusable: readonly Unusable[];
+  /** The configuration cannot be read, and nobody knows what it allows: no host but those of models may be asked for, and these are refused. */
+  readonly isClosed?: true;
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
   /** The proxy through which everything else is reached; null: directly. */
@@ -39,8 +41,31 @@ export const environment = (): Env => process.env;
 
 const NO_FILE: ConfigFile = { file: {}, unusable: [] };
 
+/**
+ * Throws ANT_CONFIG_INVALID, unless ANTIPHON_EGRESS_BROKEN_CONFIG is `closed`: then a file that cannot be used closes the gateway
+ * instead of keeping it, and all that depends on it, from its start.
+ */
 export function readEgressConfig(env: Env = environment()): EgressSettings {
   const path = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
+  if (path === "" || env["ANTIPHON_EGRESS_BROKEN_CONFIG"] !== "closed") return settingsFrom(path, env);
+  try {
+    return settingsFrom(path, env);
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    const open = settingsFrom("", env);
+    const reason = AntiphonError.from(error).detail;
+    const models = new Map([...open.models].map(([host, one]) => [host, { ...one, noKey: reason }]));
+    return {
+      ...{ ...open, models, credentials: [], file: path, isClosed: true },
+      known: open.known.filter(({ kind }) => kind === "model"),
+      unusable: [{ entry: "all of it", host: null, reason }],
+    };
+  }
+}
+
+const isFault = (error: unknown): boolean => AntiphonError.from(error).code === "ANT_CONFIG_INVALID";
+
+function settingsFrom(path: string, env: Env): EgressSettings {
   const { file, unusable } = path === "" ? NO_FILE : configFile(path);
   const listen = env["ANTIPHON_EGRESS_LISTEN"] || "127.0.0.1";
   const configured = each("models", file.models ?? [], modelHost);

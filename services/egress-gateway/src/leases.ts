@@ -147,6 +147,7 @@ export class Leases {
       charged,
       isSpent,
       refusal,
+      failures,
       hostsRefused,
       isReached,
       replayed,
@@ -165,6 +166,9 @@ export class Leases {
       recordings,
       ...(isSpent ? { budget_spent: true } : {}),
       ...(refusal === null ? {} : { model_refused: refusal }),
+      ...(failures.last === null
+        ? {}
+        : { model_failed: `${failures.count} of ${calls} failed, the last: ${failures.last}` }),
       ...(isReached ? { reached: true as const } : {}),
       ...(hostsRefused.size === 0 ? {} : { hosts_refused: [...hostsRefused] }),
       ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
@@ -219,6 +223,7 @@ export class Leases {
       charged: { tokens: 0, usd_micro: 0 },
       isSpent: false,
       refusal: null,
+      failures: { count: 0, last: null },
       hostsRefused: new Set(),
       isReached: false,
       replayed,
@@ -357,9 +362,15 @@ function fencedCall(): EgressRefusal {
   return new EgressRefusal("ANT_EGRESS_FENCED", "model:fenced", "a later attempt goes on from this one");
 }
 
-function policyOf({ grant }: EgressOpenRequest, { known }: EgressSettings): ExchangePorts["policy"] {
+const NO_HOSTS: EgressOpenRequest["grant"]["profile"] = { mode: "allowlist", allowlist: [] };
+
+function policyOf(
+  { grant }: EgressOpenRequest,
+  { known, isClosed }: EgressSettings,
+): ExchangePorts["policy"] {
   try {
-    return compilePolicy(grant.profile, grant.model_budget, known);
+    const profile = isClosed === true ? NO_HOSTS : grant.profile;
+    return compilePolicy(profile, grant.model_budget, known);
   } catch (error) {
     throw named(error);
   }

@@ -8,6 +8,8 @@ import type { Logger } from "@antiphon/runtime";
 import { environment, readEgressConfig, type EgressSettings } from "./config.ts";
 import type { Env } from "./config-file.ts";
 
+const REMEDY = "mend the file; it is read again by itself. `antiphon models list` shows what is used";
+
 export class LiveSettings {
   readonly #env: Env;
   readonly #log: Logger;
@@ -28,7 +30,8 @@ export class LiveSettings {
     if (stamp === this.#stamp) return this.#settings;
     this.#stamp = stamp;
     try {
-      this.#settings = readEgressConfig(this.#env);
+      // A broken file closes a gateway at its start only: later, what it said before goes on.
+      this.#settings = readEgressConfig({ ...this.#env, ANTIPHON_EGRESS_BROKEN_CONFIG: "" });
       this.#log.info({ models: this.#settings.models.size }, "configuration read again");
       this.#say();
     } catch (error) {
@@ -39,7 +42,12 @@ export class LiveSettings {
   }
 
   #say(): void {
-    const { unusable, overrides, proxy } = this.#settings;
+    const { unusable, overrides, proxy, isClosed } = this.#settings;
+    if (isClosed === true)
+      this.#log.error(
+        { code: "ANT_CONFIG_INVALID", remedy: REMEDY },
+        "the configuration cannot be used: until it is mended, no sandbox reaches a model or another host",
+      );
     if (proxy !== null) {
       const at = `${proxy.scheme}://${proxy.host}:${proxy.port}`;
       if (proxy.byName)
@@ -51,7 +59,7 @@ export class LiveSettings {
     }
     for (const { entry, reason } of unusable)
       this.#log.error(
-        { code: "ANT_CONFIG_INVALID", entry, reason },
+        { code: "ANT_CONFIG_INVALID", entry, reason, remedy: REMEDY },
         "entry of the configuration is not used",
       );
     for (const [place, to] of overrides)

@@ -176,6 +176,7 @@ function factsFor(
     message: insideMessage(ran.outcome),
     note: `${ran.work?.note ?? "did nothing"}${wrote}`,
     budgetSpent: ran.outcome?.egress?.budget_spent === true,
+    modelFailed: ran.outcome?.egress?.model_failed ?? null,
     refused: refusedCallOf(ran.outcome?.egress ?? null, dispatch.agent),
     left: artifacts.length,
     wants: {

@@ -252,3 +252,11 @@ describe("boundResult", () => {
     expect(validate("AssociateResult", bounded)).toMatchObject({ ok: true });
   });
 });
+
+test("an attempt that ends with a model that failed says so before what its command said", () => {
+  const work = [ran("agent", 1, { stderr: output("gave up\n") })];
+  const modelFailed = "2 of 2 failed, the last: models.test answered 503: overloaded";
+  const { result, code } = reportOf(factsWith({ work, modelFailed }));
+  expect(code).toBe("ANT_AGENT_FAILED");
+  expect(result.summary).toBe(`its model calls failed (${modelFailed}), and \`agent\` exited 1: gave up`);
+});

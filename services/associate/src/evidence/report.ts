@@ -50,6 +50,8 @@ export interface AttemptFacts {
   readonly budgetSpent: boolean;
   /** Null: the egress gateway refused nothing that matters. */
   readonly refused: RefusedCall | null;
+  /** Why the last model call failed; null: it had an answer. */
+  readonly modelFailed: string | null;
   /** `files`: how many the task is to leave. */
   readonly wants: { readonly diff: boolean; readonly filesChanged: boolean; readonly files: number };
 }
@@ -135,7 +137,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
   }
   if (facts.budgetSpent && facts.kind === "edit_repo" && facts.change === null)
     return outOfBudget("the agent changed nothing");
-  if (facts.refused !== null && isIdle(facts))
+  if ((facts.refused !== null || facts.modelFailed !== null) && isIdle(facts))
     return {
       code: hopeless(facts) ?? "ANT_AGENT_FAILED",
       message: `${refusedFirst(facts)}the agent left nothing`,
@@ -175,8 +177,8 @@ function hopeless({ refused }: AttemptFacts): ErrorCode | null {
 }
 
 /** An agent often hides the reason in a log of its own. */
-function refusedFirst({ refused }: AttemptFacts): string {
-  if (refused === null) return "";
+function refusedFirst({ refused, modelFailed }: AttemptFacts): string {
+  if (refused === null) return modelFailed === null ? "" : `its model calls failed (${modelFailed}), and `;
   return `a ${refused.what} was refused (${refused.code}: ${refused.why}), and `;
 }
 

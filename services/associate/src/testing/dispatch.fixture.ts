@@ -66,6 +66,7 @@ export function factsWith(over: Partial<AttemptFacts> = {}): AttemptFacts {
     setupFiles: [],
     budgetSpent: false,
     refused: null,
+    modelFailed: null,
     left: 0,
     message: null,
     change: { patch: "diff --git a/hello.txt b/hello.txt\n", files: ["hello.txt"] },

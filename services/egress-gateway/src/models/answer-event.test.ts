@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eventKind, isLastEvent } from "./answer-event.ts";
+import { eventKind, isLastEvent, messageIn, refusalIn } from "./answer-event.ts";
 
 test.each([
   ["chat", { error: { message: "overloaded" } }],
@@ -30,6 +30,25 @@ test.each([
 
 test.each(["message_start", "ping", "response.created"])("%s says nothing yet", (type) => {
   expect(eventKind({ type, message: { content: [] } })).toBe("other");
+});
+
+test.each([
+  [{ choices: [{ finish_reason: "content_filter" }] }, "content_filter"],
+  [{ type: "message_delta", delta: { stop_reason: "refusal" } }, "refusal"],
+  [{ stop_reason: "refusal" }, "refusal"],
+  [{ candidates: [{ finishReason: "SAFETY" }] }, "SAFETY"],
+  [{ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } }, "PROHIBITED_CONTENT"],
+  [{ type: "response.completed", response: { output: [{ content: [{ type: "refusal" }] }] } }, "refusal"],
+  [{ choices: [{ finish_reason: "stop" }] }, null],
+])("a refusal is told by how the answer ends: %j", (event, refusal) => {
+  expect(refusalIn(event)).toBe(refusal);
+});
+
+test("a failure has its message where the API puts it", () => {
+  expect(messageIn({ error: { message: "a" } })).toBe("a");
+  expect(messageIn({ type: "response.failed", response: { error: { message: "b" } } })).toBe("b");
+  expect(messageIn({ type: "error", message: "c" })).toBe("c");
+  expect(messageIn({ error: "d" })).toBeNull();
 });
 
 test("the last event of a generated answer names its end, or why it is blocked", () => {

@@ -13,6 +13,8 @@ const EMPTY_EVENTS: ReadonlySet<unknown> = new Set([
   ...["message_start", "ping"],
   ...["response.created", "response.queued", "response.in_progress"],
 ]);
+const REFUSALS =
+  /^(?:content_filter|refusal|SAFETY|PROHIBITED_CONTENT|BLOCKLIST|SPII|RECITATION|IMAGE_SAFETY)$/;
 /** Where an answer, or a part of one, has what the model says. */
 const PARTS = ["choices", "content", "output", "candidates"];
 
@@ -31,6 +33,34 @@ export function isLastEvent(value: unknown): boolean {
   const { candidates, promptFeedback } = fieldsOf(value);
   const ends = Array.isArray(candidates) ? candidates.map((one) => fieldsOf(one)["finishReason"]) : [];
   return ends.some((end) => typeof end === "string") || !isEmpty(fieldsOf(promptFeedback)["blockReason"]);
+}
+
+/** How the provider names its refusal to answer; null: the event says nothing of the kind. */
+export function refusalIn(value: unknown): string | null {
+  const event = fieldsOf(value);
+  const ends = [
+    ...listOf(event["choices"]).map(({ finish_reason: end }) => end),
+    ...listOf(event["candidates"]).map(({ finishReason: end }) => end),
+    ...[event, fieldsOf(event["delta"])].map(({ stop_reason: end }) => end),
+    fieldsOf(event["promptFeedback"])["blockReason"],
+    ...[event, fieldsOf(event["response"])].flatMap(({ output }) =>
+      listOf(output).flatMap(({ content }) => listOf(content).map(({ type }) => type)),
+    ),
+  ];
+  const found = ends.find((end) => typeof end === "string" && REFUSALS.test(end));
+  return typeof found === "string" ? found : null;
+}
+
+function listOf(value: unknown): readonly Event[] {
+  return Array.isArray(value) ? (value as unknown[]).map(fieldsOf) : [];
+}
+
+/** The message of a failure, as any of the APIs has it; null: there is none. */
+export function messageIn(value: unknown): string | null {
+  const event = fieldsOf(value);
+  const places = [fieldsOf(event["error"]), fieldsOf(fieldsOf(event["response"])["error"]), event];
+  const found = places.map(({ message }) => message).find((message) => typeof message === "string");
+  return typeof found === "string" ? found : null;
 }
 
 function isEmpty(value: unknown): boolean {

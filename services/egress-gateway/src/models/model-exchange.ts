@@ -103,6 +103,7 @@ async function metered(
     truncated: false,
     isWhole: false,
     isOnlyFailure: false,
+    trouble: null,
     usage: null,
   };
   let failure: { readonly error: unknown } | null = null;
@@ -119,6 +120,7 @@ async function metered(
     charged_tokens: charged.tokens,
     charged_usd_micro: charged.usd_micro,
     recording: recording?.name ?? null,
+    ...failedFrom(call.asked.host, received, failure),
     ...(reserved.answer < call.answer ? { answer_bound: reserved.answer } : {}),
     ...(call.removed.length === 0 ? {} : { removed: call.removed }),
     ...(call.unknown.length === 0 ? {} : { unknown: call.unknown }),
@@ -145,6 +147,20 @@ function chargedFor(call: ModelCall, reserved: Reserved, received: Received): Ch
   return status >= 400 || isOnlyFailure ? NOTHING : reserved.most;
 }
 
+const TROUBLE_CHARS = 200;
+
+/** What went wrong, for the log and for the reason of an attempt that ends with this call. */
+function failedFrom(
+  host: string,
+  { status, trouble }: Received,
+  failure: { readonly error: unknown } | null,
+): { readonly failed?: string } {
+  const cut = failure === null ? null : failure.error instanceof Error ? failure.error.message : "broke off";
+  const said = status >= 400 ? `answered ${status}${trouble === null ? "" : `: ${trouble}`}` : trouble;
+  const what = said === null ? cut : `${host} ${said}`;
+  return what === null ? {} : { failed: what.replaceAll("\n", " ").slice(0, TROUBLE_CHARS) };
+}
+
 interface Received {
   /** True once the provider may have carried out the call. */
   hasLeft: boolean;
@@ -155,6 +171,8 @@ interface Received {
   isWhole: boolean;
   /** True: it says that the call failed, and nothing else. */
   isOnlyFailure: boolean;
+  /** Why the answer is of no use, after the name of the host; null: it is of use, or there is none. */
+  trouble: string | null;
   /** Null: the answer stated none. */
   usage: StatedUsage | null;
 }
@@ -214,6 +232,7 @@ async function answered(
   } finally {
     received.usage = usage.end(received.isWhole);
     received.isOnlyFailure = usage.isOnlyFailure;
+    received.trouble = usage.trouble;
   }
 }
 

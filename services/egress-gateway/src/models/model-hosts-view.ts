@@ -20,8 +20,11 @@ export async function modelsReply(
   if (request.op === "list") return reply;
   const name = request.host.toLowerCase();
   const host = settings.models.get(name);
-  if (host === undefined)
-    throw new AntiphonError("ANT_EGRESS_HOST", `${name} is no model host of this deployment`);
+  if (host === undefined) {
+    const lost = settings.unusable.find((one) => one.host === name || settings.isClosed === true);
+    const why = lost === undefined ? "" : `: not used: ${lost.reason}`;
+    throw new AntiphonError("ANT_EGRESS_HOST", `${name} is no model host of this deployment${why}`);
+  }
   const upstream = new Upstream(
     resolverOf(settings, namedUpstreams(settings)),
     settings.upstreamCa,

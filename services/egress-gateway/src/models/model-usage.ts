@@ -3,7 +3,14 @@
  * a call whose answer states none is charged its whole reservation, and one that states only its input is charged that and
  * the longest answer. What a stream states of its output before its last event is no statement about all of it.
  */
-import { eventKind, fieldsOf as object, isLastEvent, type EventKind } from "./answer-event.ts";
+import {
+  eventKind,
+  fieldsOf as object,
+  isLastEvent,
+  messageIn,
+  refusalIn,
+  type EventKind,
+} from "./answer-event.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Usage } from "./pricing.ts";
 
@@ -19,6 +26,8 @@ export class UsageReader {
   #found: Partial<Usage> | null = null;
   #hasPart = false;
   #hasFailed = false;
+  #isRead = false;
+  #trouble: string | null = null;
 
   constructor(endpoint: Endpoint, isStream: boolean) {
     this.#endpoint = endpoint;
@@ -40,6 +49,12 @@ export class UsageReader {
   /** True: the answer says that the call failed, and held no part of an answer before. */
   get isOnlyFailure(): boolean {
     return this.#hasFailed;
+  }
+
+  /** Why the answer is of no use: the provider's own words for its failure or refusal; null: it is one. */
+  get trouble(): string | null {
+    if (this.#trouble !== null) return this.#trouble;
+    return this.#isRead ? null : "sent an answer that is not one of its API";
   }
 
   #taken(): string {
@@ -64,7 +79,7 @@ export class UsageReader {
   #document(text: string): void {
     if (text.trim() === "" || text.trim() === "[DONE]") return;
     const value = parsed(text);
-    this.#note(eventKind(value));
+    this.#note(eventKind(value), value);
     const usage = usageIn(value);
     if (usage === null) return;
     const { output, ...read } = READERS[this.#endpoint](usage, this.#found ?? {});
@@ -73,7 +88,11 @@ export class UsageReader {
     this.#found = { ...this.#found, ...read, ...(isAll && output !== undefined ? { output } : {}) };
   }
 
-  #note(kind: EventKind): void {
+  #note(kind: EventKind, value: unknown): void {
+    if (typeof value === "object" && value !== null) this.#isRead = true;
+    const refusal = refusalIn(value);
+    if (refusal !== null) this.#trouble ??= `refused to answer (${refusal})`;
+    if (kind === "failure") this.#trouble ??= `failed: ${messageIn(value) ?? "no reason given"}`;
     if (kind === "part") this.#hasPart = true;
     if (kind === "failure" && !this.#hasPart) this.#hasFailed = true;
   }

@@ -4,6 +4,7 @@ import { noteRefusal, type RefusalNotes } from "./refusal-notes.ts";
 const notes = (isSpent = false): RefusalNotes => ({
   isSpent,
   refusal: null,
+  failures: { count: 0, last: null },
   hostsRefused: new Set(),
   isReached: false,
 });
@@ -19,6 +20,16 @@ test("a call that the run has no budget for is noted, and one whose budget is us
   const spent = notes(true);
   noteRefusal(spent, over("model:budget"));
   expect(spent.refusal).toBeNull();
+});
+
+test("the newest call says whether an attempt ended with a model that failed", () => {
+  const noted = notes();
+  const call = { ...over("model:chat"), code: null, why: null, decision: "allow" as const };
+  noteRefusal(noted, { ...call, model: { ...entry, failed: "models.test answered 500" } });
+  noteRefusal(noted, { ...call, model: { ...entry, failed: "models.test answered 503" } });
+  expect(noted.failures).toEqual({ count: 2, last: "models.test answered 503" });
+  noteRefusal(noted, { ...call, model: entry });
+  expect(noted.failures).toEqual({ count: 2, last: null });
 });
 
 test.each(["model:reserved", "model:account"])(

@@ -1,6 +1,6 @@
 /**
- * What a report says about refusals: the first that no retry of the call helps, the hosts that may not be reached, and whether
- * something got through nevertheless. Pure.
+ * What a report says about refusals: the first that no retry of the call helps, the hosts that may not be reached, whether
+ * something got through nevertheless, and what became of the last call that did. Pure.
  *
  * That calls under way hold the budget, or that its account cannot be read, is over in a while, so it is not noted.
  */
@@ -11,6 +11,8 @@ export interface RefusalNotes {
   readonly isSpent: boolean;
   /** Code and reason of the first call that no retry helps; null: none. */
   refusal: string | null;
+  /** Of the calls that left, how many failed, and the reason of the newest call if that one did. */
+  failures: { readonly count: number; readonly last: string | null };
   /** The first hosts that the sandbox asked for and may not reach. */
   readonly hostsRefused: Set<string>;
   /** True once something got through, or failed for a reason that passes, that may have been a model. */
@@ -29,6 +31,10 @@ const UNMETERED: ReadonlySet<string> = new Set(["allowlist", "tunnel"]);
 export function noteRefusal(notes: RefusalNotes, seen: Seen): void {
   const { code, why, rule, host } = seen;
   if (isReached(seen)) notes.isReached = true;
+  if (seen.model !== undefined) {
+    const { failed = null } = seen.model;
+    notes.failures = { count: notes.failures.count + (failed === null ? 0 : 1), last: failed };
+  }
   const hasNoBudget = code === "ANT_EGRESS_BUDGET" && rule === "model:budget" && !notes.isSpent;
   if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
     notes.refusal ??= `${code}: ${why ?? rule}`;

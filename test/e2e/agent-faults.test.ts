@@ -1,0 +1,153 @@
+/**
+ * Real agents meet a model server that fails: what passes is tried again by the agent, and the work lands; what stays ends the
+ * run with a code, a remedy and the reason of the failed call. What was paid for is kept either way.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ERRORS, type ErrorCode } from "@antiphon/contracts";
+import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import type { Trouble } from "../support/model-trouble.ts";
+import { atNight } from "../support/night.ts";
+import { registryAccess } from "../support/package-registries.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
+
+interface Summary {
+  runId: string;
+  status: string;
+  code: ErrorCode | null;
+  message: string;
+  model: { calls: number; tokens: number };
+}
+interface Call {
+  rule: string;
+  decision: string;
+  model?: { charged_tokens: number; failed?: string; recording: string | null };
+}
+
+const HOSTS = {
+  "api.anthropic.com": ["anthropic", "v1"],
+  "api.openai.com": ["openai", "v1"],
+  "generativelanguage.googleapis.com": ["gemini", "v1beta"],
+} as const;
+const EDIT = [
+  "It subtracts.\n\nadd.js\n```\n<<<<<<< SEARCH",
+  "module.exports = (a, b) => a - b;\n=======\nmodule.exports = (a, b) => a + b;",
+  ">>>>>>> REPLACE\n```\n",
+].join("\n");
+const INSTALL_MS = 600_000;
+
+let stack: Stack;
+let stub: ModelStub;
+let directory: string;
+const projects: Project[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "antiphon-faults-"));
+  stub = await startModelStub(FIX, EDIT);
+  const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
+  const env = await registryAccess(directory, [new URL(npm).hostname, "pypi.org", "files.pythonhosted.org"]);
+  const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
+  const models = Object.entries(HOSTS).map(([host, [shape, version]]) => ({
+    ...{ host, shape, base_url: `http://127.0.0.1:${stub.port}/${version}` },
+    prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 4_000 } },
+  }));
+  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), models }));
+  stack = await startStack({ env });
+}, INSTALL_MS);
+afterAll(async () => {
+  for (const project of projects) project.remove();
+  await stack.stop();
+  await stub.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+beforeEach(() => stub.fail([]));
+
+async function ran(agent: string, usd = "2"): Promise<{ document: Summary; project: Project }> {
+  const project = makeProject(BROKEN_CALCULATOR);
+  projects.push(project);
+  const { document } = await stack.json<Summary>(
+    [
+      ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--attempts", "1"],
+      ...["--agent", agent, "--model-usd", usd, "--time-budget", "200"],
+    ],
+    { timeoutMs: INSTALL_MS },
+  );
+  return { document, project };
+}
+
+const kept = async (runId: string, path: string): Promise<string> =>
+  (await stack.antiphon(["evidence", "get", runId, "T-001", "1", path])).stdout;
+
+/** The calls of the log; the run's own sum and the recordings say the same. */
+async function callsOf({ runId }: Summary): Promise<readonly NonNullable<Call["model"]>[]> {
+  const lines = (await kept(runId, "egress/requests.jsonl")).trim().split("\n");
+  const all = lines.map((line) => JSON.parse(line) as Call);
+  const calls = all.flatMap(({ model }) => (model === undefined ? [] : [model]));
+  const tokens = calls.reduce((sum, call) => sum + call.charged_tokens, 0);
+  const shown = await stack.json<Summary>(["get", runId]);
+  expect(shown.document.model).toMatchObject({ calls: calls.length, tokens });
+  for (const n of new Set([1, calls.length])) {
+    const { charged } = JSON.parse(await kept(runId, `egress/model-${String(n).padStart(4, "0")}.json`)) as {
+      charged: object;
+    };
+    expect(charged).toMatchObject({ tokens: calls[n - 1]?.charged_tokens });
+  }
+  return calls;
+}
+
+const AGENTS = [
+  "model",
+  ...atNight("pi", "claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent"),
+];
+
+/** What passes, and the text by which the log names it. */
+const PASSING: readonly (readonly [string, Trouble, RegExp])[] = [
+  ["429", 429, /answered 429/],
+  ["500", 500, /answered 500/],
+  ["a stream that is cut", "reset", /ECONNRESET|aborted|closed|terminated/i],
+];
+
+describe.each(AGENTS)("%s", (agent) => {
+  test.each(PASSING)(
+    "tries again after %s, and the work lands",
+    async (_what, trouble, told) => {
+      stub.fail([trouble]);
+      const { document, project } = await ran(agent);
+      expect(document).toMatchObject({ status: "succeeded", code: null });
+      expect(project.landed(document.runId)).toHaveLength(1);
+      const [first, ...others] = await callsOf(document);
+      expect(first?.failed).toMatch(told);
+      expect(first?.charged_tokens === 0).toBe(typeof trouble === "number");
+      expect(others.some(({ failed }) => failed === undefined)).toBe(true);
+    },
+    INSTALL_MS,
+  );
+
+  test.each<readonly [string, Trouble, string, RegExp]>([
+    ["an answer that is none", "garbage", "2", /not one of its API|no answer/],
+    ["a model that refuses", "refusal", "2", /refus/],
+    ["an answer that never ends", "endless", "0.2", /budget was used up|is longer than/],
+    ["a model that fails after its head", "failing", "2", /overloaded/],
+  ])(
+    "ends honestly with %s",
+    async (_what, trouble, usd, told) => {
+      stub.fail([trouble], true);
+      const { document } = await ran(agent, usd);
+      expect(document.status).toBe("failed");
+      const { code } = document;
+      expect(Object.keys(ERRORS)).toContain(code);
+      const shown = (await stack.antiphon(["get", document.runId])).stdout;
+      expect(shown).toContain(ERRORS[code!].remedy);
+      expect(document.message).toMatch(told);
+      const calls = await callsOf(document);
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.every(({ recording }) => recording !== null)).toBe(true);
+      expect((await stack.antiphon(["logs", "--transcript", document.runId])).stdout).not.toBe("");
+    },
+    INSTALL_MS,
+  );
+});

@@ -338,6 +338,8 @@ export type RunEvidence = {
   contracts: TaskContract[];
   /** `RouterContract.v0`; null: the run has none yet */
   router: unknown;
+  /** `RouterContract.v0` as the Router opened it; null: the run has none yet */
+  opened: unknown;
   /** `cursor` of the next page; null: the last one */
   next: string | null;
 };

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { intentIdOf } from "@antiphon/contracts";
+import { intentIdOf, type PlannedTask } from "@antiphon/contracts";
 import { stringify } from "yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, makeProject, type Project } from "./support/project.ts";
+import { eventually } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
@@ -61,6 +62,23 @@ async function recordsOf(runId: string) {
     records: { type: string; taskId: string | null; body: Record<string, unknown> }[];
   };
   return records;
+}
+
+/** The goal and the tasks of a run, as its records have them. */
+async function planOf(runId: string) {
+  const records = await eventually(`${runId} is routed`, async () => {
+    const all = await recordsOf(runId);
+    return all.some(({ type }) => type === "routed") ? all : null;
+  });
+  const intent = records.find(({ type }) => type === "intent")?.body as { intent: { goal: string } };
+  const routed = records.find(({ type }) => type === "routed")?.body as { tasks: PlannedTask[] };
+  const tasks = routed.tasks.map(({ task, deps, scope, criteria }) => {
+    const { task_id, kind, instruction, verify_profile } = task;
+    const { allowed_files = [], disallowed_files = [] } = scope ?? {};
+    const files = { allowed_files, disallowed_files };
+    return { task_id, kind, instruction, deps, checks: verify_profile.commands, files, criteria };
+  });
+  return { goal: intent.intent.goal, tasks };
 }
 
 const commands = (...lines: string[]) => ({ kind: "scripted", commands: lines });
@@ -129,17 +147,9 @@ describe("a plan that a person wrote", () => {
 
     const out = join(scratch, "export");
     await stack.antiphon(["evidence", "export", document.runId, "--out", out]);
+    const alone = file("router_contract.yaml", readFileSync(join(out, "router_contract.yaml"), "utf8"));
     const closed = await stack.antiphon([
-      ...[
-        "run",
-        "Again",
-        "--repo",
-        at.path,
-        "--plan",
-        join(out, "router_contract.yaml"),
-        "--command",
-        "true",
-      ],
+      ...["run", "Again", "--repo", at.path, "--plan", alone, "--command", "true"],
     ]);
     expect(closed.code).toBe(2);
     expect(closed.stderr).toMatch(/ANT_PLAN_INVALID: .*router_contract.yaml:1:1: .*tasks\/T-\*\.yaml/);
@@ -148,6 +158,50 @@ describe("a plan that a person wrote", () => {
     const second = await run(again, ["Two lines again", "--plan", out, ...shell(script)]);
     expect(second.document).toMatchObject({ status: "succeeded" });
     expect(again.git("show", `${second.document.commit}:lines.txt`)).toBe("one\ntwo\n");
+  });
+
+  test("comes back in from the export of its run: waiting, failed and landed, with the same goal, tasks, checks and files", async () => {
+    const script = ["--command", "echo x > made.txt"];
+    const task = {
+      id: 1,
+      description: "Make a file",
+      allowed_files: ["made.txt"],
+      disallowed_files: ["no.txt"],
+    };
+    const then = { id: 2, description: "Look at it", kind: "inspect", dependencies: [1] };
+    const plans = {
+      waiting: { goal: "Make it waiting", tasks: [{ ...task, acceptance_criteria: ["It is fine"] }, then] },
+      failed: {
+        goal: "Make it fail",
+        tasks: [{ ...task, checks: ["false"], acceptance_criteria: ["false passes"] }, then],
+      },
+      succeeded: {
+        goal: "Make it land",
+        tasks: [
+          { ...task, checks: ["test -s made.txt"], acceptance_criteria: ["`test -s made.txt` holds"] },
+          then,
+        ],
+      },
+    };
+    for (const [name, plan] of Object.entries(plans)) {
+      const at = project({ "README.md": `# ${name}\n` });
+      const { document } = await run(at, [
+        "--plan",
+        file(`${name}.yaml`, plan),
+        "--attempts",
+        "1",
+        ...script,
+      ]);
+      expect(document.status).toContain(name);
+      const out = join(scratch, `export-${name}`);
+      await stack.antiphon(["evidence", "export", document.runId, "--out", out]);
+      for (const named of [out, join(out, "router_contract.yaml")].slice(0, name === "waiting" ? 1 : 2)) {
+        const again = await run(at, ["--plan", named, "--attempts", "1", ...script, "--detach"]);
+        expect(await planOf(again.document.runId)).toEqual(await planOf(document.runId));
+        await stack.antiphon(["cancel", again.document.runId]);
+      }
+      await stack.antiphon(["cancel", document.runId]);
+    }
   });
 
   test.each([
@@ -182,7 +236,7 @@ describe("a plan that a person wrote", () => {
     const at = project({ "README.md": "# Refused\n" });
     const task = { id: 1, description: "Make a file", agent: commands("echo x > made.txt"), ...fields };
     const plan = file("one.yaml", { goal: "Make a file", tasks: [task] });
-    const { document } = await run(at, ["--plan", plan, "--attempts", "1"]);
+    const { document } = await run(at, ["--plan", plan, "--attempts", "1", "--end-without-check"]);
     expect(document).toMatchObject({ status: "failed", code });
     expect(document.message).toContain(words);
     expect(at.landed(document.runId)).toEqual([]);

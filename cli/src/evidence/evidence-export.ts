@@ -37,8 +37,9 @@ export async function exportEvidence(
     writeFileSync(target, content);
     written.push(path);
   };
-  const { bundles, contracts, router } = await gateway.get("/runs/{id}/evidence", { id: runId });
-  if (router !== null) write("router_contract.yaml", stringify(router));
+  const { bundles, contracts, router, opened } = await gateway.get("/runs/{id}/evidence", { id: runId });
+  if (router !== null) write(layout.routerContract, stringify(router));
+  if (opened != null) write(layout.openedContract, stringify(opened)); // Older gateways do not send it.
   for (const contract of contracts) write(layout.taskContract(contract.id), stringify(contract));
   write(layout.taskSchema, `${JSON.stringify(jsonSchemaOf("TaskContract"), null, 2)}\n`);
   write(layout.manifestSchema, `${JSON.stringify(jsonSchemaOf("EvidenceManifest"), null, 2)}\n`);

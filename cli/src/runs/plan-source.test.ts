@@ -44,6 +44,21 @@ describe("the plan that --plan names", () => {
     ]);
   });
 
+  it("is the export of a run that is over, by its directory or its contract, with the goal and without the skills' tasks", async () => {
+    write("tasks/T-001.yaml", contract("T-001", []));
+    write("tasks/T-001-reviewer.yaml", contract("T-001-reviewer", []));
+    const counts = { tasks_completed: 1, tasks_total: 1, evidence: [], next_action: "Resolve it" };
+    const over = { status: "BLOCKED", workflow: "BUILD", ...counts };
+    const closed = write("router_contract.yaml", { router_contract: over });
+    await expect(loadPlan(closed, noGateway)).rejects.toMatchObject({ code: "ANT_PLAN_INVALID" });
+    const task = { id: 1, description: "do T-001", status: "PENDING", dependencies: [] };
+    const opened = { status: "IN_PROGRESS", workflow: "BUILD", intent: "Dates", tasks: [task] };
+    const router_contract = { ...opened, memory_notes: "", next_action: "Start with Task 1" };
+    write("router_contract.opened.yaml", { router_contract });
+    for (const named of [folder, closed])
+      expect(await loadPlan(named, noGateway)).toMatchObject({ goal: "Dates", tasks: [{ id: 1 }] });
+  });
+
   it("is refused with file, line and column", async () => {
     const path = write("p.yaml", "tasks:\n  - id: 1\n    descripton: a\n");
     const faulty = write("tasks/T-001.yaml", contract("T-001", ["T-009"]));

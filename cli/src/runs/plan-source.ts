@@ -1,8 +1,10 @@
 // Reads the plan that `--plan` names: a file, the directory of an export, or a PLAN run.
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { TaskSpec } from "@antiphon/contracts";
+import { layout } from "@antiphon/contracts/documents/layout";
 import { validateDocument } from "@antiphon/contracts/documents/document";
+import { GATE_SKILLS } from "@antiphon/contracts/runs/skill-gates";
 import { planProblemText, readPlanText } from "@antiphon/contracts/plans/plan-text";
 import { readPlan } from "@antiphon/contracts/plans/read-plan";
 import { Failure, usage } from "../failure.ts";
@@ -31,6 +33,7 @@ export async function loadPlan(named: string, gateway: () => Promise<GatewayClie
     return planIn(text, `the plan of ${named}`, goal);
   }
   const isDirectory = named !== "-" && existsSync(named) && statSync(named).isDirectory();
+  if (isClosedExport(named)) return planInDirectory(dirname(named));
   return isDirectory ? planInDirectory(named) : planIn(readText(named), named, null);
 }
 
@@ -40,11 +43,19 @@ function planIn(text: string, name: string, goal: string | null): PlanSource {
   return { value: read.value, goal: read.plan.goal ?? goal, tasks: read.plan.tasks };
 }
 
-/** An export: `tasks/T-*.yaml`, and the goal in `router_contract.yaml` while the run was open. */
+/** The contract of a run that is over stands for the export that it lies in, because it lists no tasks itself. */
+function isClosedExport(named: string): boolean {
+  if (basename(named) !== layout.routerContract || !existsSync(named)) return false;
+  const isClosed = existsSync(join(dirname(named), "tasks")) && !readPlanText(readText(named), named).ok;
+  return isClosed && goalIn(join(dirname(named), layout.openedContract)) !== null;
+}
+
+/** An export: `tasks/T-*.yaml`, and the goal in `router_contract.yaml`, or as the run was opened if it is over. */
 function planInDirectory(directory: string): PlanSource {
   const inside = join(directory, "tasks");
   const folder = existsSync(inside) ? inside : directory;
-  const names = readdirSync(folder).filter((name) => TASK_FILE.test(name));
+  const all = readdirSync(folder).filter((name) => TASK_FILE.test(name));
+  const names = all.filter((name) => !isOfSkill(name, all));
   if (names.length === 0)
     throw usage(`${directory} holds no task contracts`, "name a plan, or a directory with tasks/T-*.yaml");
   const files = names.sort().map((name) => join(folder, name));
@@ -56,7 +67,18 @@ function planInDirectory(directory: string): PlanSource {
       planProblemText(files[Number(index)] ?? folder, { ...read.problem, path, line: 1, column: 1 }),
     );
   }
-  return { value, goal: goalIn(join(directory, "router_contract.yaml")), tasks: read.plan.tasks };
+  const [goal = null] = [layout.routerContract, layout.openedContract].flatMap(
+    (name) => goalIn(join(directory, name)) ?? [],
+  );
+  return { value, goal, tasks: read.plan.tasks };
+}
+
+/** A skill judges the change of another task; the run that carries the plan out asks its own skills. */
+function isOfSkill(name: string, all: readonly string[]): boolean {
+  const [stem = "", ending = ""] = name.split(/(?=\.ya?ml$)/);
+  return GATE_SKILLS.some((skill) =>
+    all.some((other) => `${other.slice(0, -ending.length)}-${skill}` === stem),
+  );
 }
 
 function taskContractIn(file: string): unknown {

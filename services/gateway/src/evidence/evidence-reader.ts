@@ -1,7 +1,7 @@
 // Reads a run's evidence: its records hold the references, the buckets hold manifests and files.
 import { AntiphonError, digestOfJson } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
-import type { EvidenceManifest, TaskContract } from "@antiphon/contracts";
+import type { EvidenceManifest, RouterContract, TaskContract } from "@antiphon/contracts";
 import { evidenceOf, fileIn } from "./evidence-index.ts";
 import type { EvidenceBundle, EvidencePointer } from "./evidence-index.ts";
 import { pageOf, type PageQuery } from "../http/paging.ts";
@@ -17,6 +17,8 @@ export interface RunEvidence {
   readonly bundles: EvidenceBundle[];
   readonly contracts: TaskContract[];
   readonly router: unknown;
+  /** The router contract as the Router opened it, with the goal and the tasks that a closed one leaves out. */
+  readonly opened: RouterContract | null;
   /** The cursor of the next page of bundles; null: this is the last one. */
   readonly next: string | null;
 }
@@ -82,7 +84,9 @@ export function evidenceReader(
       const bundles = manifests.flatMap(({ pointer, manifest }) =>
         manifest === null ? [] : [{ ...pointer, manifest }],
       );
-      return { bundles, contracts: contracts.filter((contract) => contract !== null), router, next };
+      const { routed } = known;
+      const opened = routed === null ? null : { router_contract: routed.contract };
+      return { bundles, contracts: contracts.filter((contract) => contract !== null), router, opened, next };
     },
     bundle,
     async file(runId, at, path) {

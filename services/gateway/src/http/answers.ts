@@ -232,6 +232,7 @@ const EVIDENCE = {
     bundles: list(named("EvidenceBundle")),
     contracts: list(contract("TaskContract")),
     router: { description: "`RouterContract.v0`; null: the run has none yet" },
+    opened: { description: "`RouterContract.v0` as the Router opened it; null: the run has none yet" },
     ...NEXT,
   }),
   StoredRecording: object({ replayKey: TEXT }),

@@ -1,6 +1,6 @@
 /**
  * Recorded sessions of real agents, each carried out once more in a container of another base: another release of Debian with
- * another Node. For each push, one repository in each language; at night all of them, with four agents.
+ * another Node. For each push, one repository in each language; at night all of them, with three agents.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -29,13 +29,12 @@ const AGENTS: readonly Agent[] = [
   { name: "model", model: "claude-m", host: MESSAGES },
   ...["model", "model", "pi", "opencode"].map(agent),
 ];
-const CLAUDE: Agent = { name: "claude", model: "claude-m", host: MESSAGES };
 /** Each language counts as much as the others. */
-const LANGUAGES = CORPUS.map(({ language, repositories }, at) => ({
+const LANGUAGES = CORPUS.map(({ language, repositories }) => ({
   language,
   chosen: repositories.slice(0, sized(1, repositories.length)).map((repository, i) => ({
     repository,
-    by: (i === 5 && at % 2 === 1 ? CLAUDE : AGENTS[i]) ?? agent("model"),
+    by: AGENTS[i] ?? agent("model"),
   })),
 }));
 const BOUND = IMAGE_BOUND.slice(0, sized(1, IMAGE_BOUND.length));

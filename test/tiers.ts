@@ -60,6 +60,7 @@ export const COMMIT: readonly string[] = [
   "test/integration/tools/cli-start.test.ts",
   "test/integration/tools/supply-chain.test.ts",
   "test/integration/tools/test-tiers.test.ts",
+  "test/integration/egress-gateway/egress-checkpoints.test.ts",
 ];
 
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */

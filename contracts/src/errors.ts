@@ -205,7 +205,6 @@ const TABLE = {
   ANT_SANDBOX_PROVIDER: ["terminal", 503, 2, "The chosen sandbox provider cannot be used here.", "The details say why; `antiphon doctor` lists the providers and their requirements. Choose with ANTIPHON_SANDBOX_PROVIDER."],
   ANT_SANDBOX_REFUSED: ["terminal", 403, 1, "The runner refuses this job.", "The details say which rule; ask for an image and limits it allows."],
   ANT_SANDBOX_RUNNER_LOST: ["retry", 503, 4, "The sandbox-runner went silent.", "The job is retried on another one; check the runner's log."],
-  ANT_SANDBOX_SESSION_OVER: ["retry", 410, 1, "The sandbox session does not exist or has ended.", "Open another session. This one was closed, its lease expired, or its runner stopped."],
   ANT_SANDBOX_TIMEOUT: ["attempt", 200, 1, "A command was killed at its time limit.", "Make it faster, or raise time_budget_s."],
   ANT_SERVICE_FAILED: ["terminal", 422, 1, "A service that the checks need did not become ready.", "The details have the end of its output. Correct `services` in antiphon.yaml; `antiphon init` tries them."],
   ANT_SESSION_AMEND: ["terminal", 409, 1, "There is no commit that the session may amend: it made none, or pushed it already.", "Make a new commit instead."],

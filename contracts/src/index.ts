@@ -113,7 +113,6 @@ export * from "./runs/hook-decision.ts";
 export * from "./runs/run-options.ts";
 export * from "./runs/task-spec.ts";
 export * from "./rpc/sandbox-rpc.ts";
-export * from "./rpc/sandbox-session.ts";
 export * from "./seeds/associate-result.ts";
 export * from "./seeds/director-task.ts";
 export * from "./seeds/evidence-manifest.ts";

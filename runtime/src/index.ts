@@ -76,14 +76,6 @@ export { consumerCounts, countDeadLetters, type ConsumerCounts } from "./work/co
 export { rollCall } from "./nats/roll-call.ts";
 export { openRunRestore } from "./archive/run-restore.ts";
 export type { RestoredRun, RunRestore } from "./archive/run-restore.ts";
-export { sandboxSessions } from "./sandbox/sandbox-sessions.ts";
-export type {
-  SandboxCommand,
-  SandboxSession,
-  SandboxSessionRequest,
-  SandboxSessions,
-  SessionFile,
-} from "./sandbox/sandbox-sessions.ts";
 export { consumeTimers, openTimers } from "./work/timers.ts";
 export type { Timers } from "./work/timers.ts";
 export { runService, startService } from "./service/service-life.ts";

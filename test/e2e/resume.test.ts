@@ -18,8 +18,9 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const HOST = "models.resume.example";
 
 /** The second tool call of the first attempt never ends. */
+// The first one prints something else each time, so an attempt that carried it out again would part from the record.
 const CONVERSATION: Line[] = [
-  { calls: [["bash", { command: "echo first >> steps.txt" }]] },
+  { calls: [["bash", { command: "echo first >> steps.txt; date +%N" }]] },
   {
     calls: [["bash", { command: '[ "$ANTIPHON_EPOCH$QUICK" != 1 ] || sleep 600; echo second >> steps.txt' }]],
   },

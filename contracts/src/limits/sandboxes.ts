@@ -104,11 +104,4 @@ export const sandboxes = {
     "n/a",
   ],
   sandboxSilenceMs: [8_000, "milliseconds", "no beat, or no alive message", "ANT_SANDBOX_RUNNER_LOST"],
-  sessionWindowBytes: [
-    1 * MiB,
-    "bytes",
-    "output of a session's command that its holder has not read yet",
-    "the command waits",
-  ],
-  sessionQueue: [16, "commands", "waiting for their turn in one session", "ANT_SANDBOX_BUSY"],
 } as const satisfies Record<string, Limit>;

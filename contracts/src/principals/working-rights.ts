@@ -55,9 +55,7 @@ export function sandboxRunner(places: Places): Rights {
       durability,
     ],
     hears: [],
-    serves: ["run", "images", "job.*", "session.open", "session.*.*"].map(
-      (name) => `antiphon.v1.rpc.sandbox.${name}`,
-    ),
+    serves: ["run", "images", "job.*"].map((name) => `antiphon.v1.rpc.sandbox.${name}`),
     replies: "received",
   };
 }

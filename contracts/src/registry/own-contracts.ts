@@ -33,23 +33,7 @@ import { ConnectorsReply, ConnectorsRequest } from "../rpc/connectors-rpc.ts";
 import { Brief, BriefMaterial } from "../reviews/brief.ts";
 import { RepoExportReply, RepoExportRequest } from "../rpc/repo-export-rpc.ts";
 import { RepoInspectReply, RepoInspectRequest, RpcFailure } from "../rpc/repo-rpc.ts";
-import {
-  planFileRules,
-  runOptionsRules,
-  sandboxRequestRules,
-  sandboxSessionOpenRules,
-  sandboxSessionWriteRules,
-} from "../rules/own.ts";
-import {
-  SandboxSessionEvent,
-  SandboxSessionExec,
-  SandboxSessionExit,
-  SandboxSessionInput,
-  SandboxSessionOpen,
-  SandboxSessionRef,
-  SandboxSessionSignal,
-  SandboxSessionWrite,
-} from "../rpc/sandbox-session.ts";
+import { planFileRules, runOptionsRules, sandboxRequestRules } from "../rules/own.ts";
 import { AgentSpec } from "../runs/agents.ts";
 import { HookDecision } from "../runs/hook-decision.ts";
 import { ModelBudget, RunOptions } from "../runs/run-options.ts";
@@ -142,22 +126,4 @@ export const OWN_CONTRACTS = {
   ModelsReply: contract("ModelsReply.v1", "antiphon", ModelsReply),
   ModelHostView: contract("ModelHostView.v1", "antiphon", ModelHostView),
   ModelTrial: contract("ModelTrial.v1", "antiphon", ModelTrial),
-  SandboxSessionOpen: contract(
-    "SandboxSessionOpen.v1",
-    "antiphon",
-    SandboxSessionOpen,
-    sandboxSessionOpenRules,
-  ),
-  SandboxSessionExec: contract("SandboxSessionExec.v1", "antiphon", SandboxSessionExec),
-  SandboxSessionInput: contract("SandboxSessionInput.v1", "antiphon", SandboxSessionInput),
-  SandboxSessionWrite: contract(
-    "SandboxSessionWrite.v1",
-    "antiphon",
-    SandboxSessionWrite,
-    sandboxSessionWriteRules,
-  ),
-  SandboxSessionRef: contract("SandboxSessionRef.v1", "antiphon", SandboxSessionRef),
-  SandboxSessionSignal: contract("SandboxSessionSignal.v1", "antiphon", SandboxSessionSignal),
-  SandboxSessionExit: contract("SandboxSessionExit.v1", "antiphon", SandboxSessionExit),
-  SandboxSessionEvent: contract("SandboxSessionEvent.v1", "antiphon", SandboxSessionEvent),
 };

@@ -10,7 +10,7 @@ import { EgressProfile } from "../seeds/director-task.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 /** Where a program in a sandbox leaves checkpoints of its work, over its proxy. No DNS knows this name. */
-export const CHECKPOINT_HOST = "checkpoint.antiphon.internal";
+export const CHECKPOINT_HOST = "checkpoint.antiphon.invalid";
 /** The variable that tells a program so, as the beginning of a URL. */
 export const CHECKPOINT_VARIABLE = "ANTIPHON_CHECKPOINT";
 

@@ -3,7 +3,6 @@ import { RECORDS, type JournalRecord } from "../journal/record.ts";
 import type { PlanFile } from "../plans/plan-file.ts";
 import type { RunOptions } from "../runs/run-options.ts";
 import type { SandboxRequest } from "../rpc/sandbox-rpc.ts";
-import type { SandboxSessionOpen, SandboxSessionWrite } from "../rpc/sandbox-session.ts";
 import type { EvidenceManifest } from "../seeds/evidence-manifest.ts";
 import type { Patch } from "../seeds/patch.ts";
 import type { Plan } from "../seeds/plan.ts";
@@ -60,18 +59,6 @@ export const sandboxRequestRules = inOutRules(
   "sandbox-request",
   "/workspace",
   (value) => (value as SandboxRequest).workspace,
-);
-
-export const sandboxSessionOpenRules = inOutRules(
-  "sandbox-session-open",
-  "/workspace",
-  (value) => (value as SandboxSessionOpen).workspace,
-);
-
-export const sandboxSessionWriteRules = inOutRules(
-  "sandbox-session-write",
-  "",
-  (value) => value as SandboxSessionWrite,
 );
 
 export const evidenceRules: readonly Rule[] = pathRules({

@@ -73,22 +73,6 @@ const QUESTIONS: readonly SubjectEntry[] = [
     keptIn: "",
   },
   {
-    subject: "antiphon.v1.rpc.sandbox.session.open",
-    carries: "`SandboxSessionOpen.v1` -> a stream of `SandboxSessionEvent.v1`; queue `sandbox-runner`",
-    keptIn: "",
-  },
-  {
-    subject: "antiphon.v1.rpc.sandbox.session.<exec|write|collect|close>.<node>",
-    carries:
-      "`SandboxSessionExec.v1`, `SandboxSessionWrite.v1`, `SandboxSessionRef.v1` -> a stream of `SandboxSessionEvent.v1`",
-    keptIn: "",
-  },
-  {
-    subject: "antiphon.v1.rpc.sandbox.session.<input|signal>.<node>",
-    carries: "`SandboxSessionInput.v1`, answered; `SandboxSessionSignal.v1`, holder to runner",
-    keptIn: "",
-  },
-  {
     subject: "antiphon.v1.rpc.egress.open",
     carries: "`EgressOpenRequest.v1` -> `EgressOpened.v1`; queue `egress`",
     keptIn: "",

@@ -46,8 +46,6 @@ export type JournalAddress = { type: JournalType; runId: string; taskId: string 
 
 export type LogStream = "stdout" | "stderr" | "progress";
 
-export type SandboxSessionVerb = "exec" | "input" | "write" | "collect" | "close" | "signal";
-
 export const subjects = {
   /** The register of a record in a journal with this many partitions (contracts/C4). */
   journal({ type, runId, taskId, epoch }: JournalAddress, partitions: number = JOURNAL_PARTITIONS): string {
@@ -114,10 +112,6 @@ export const subjects = {
   egressModels: `${ROOT}.rpc.egress.models`,
   /** Runner to the gateway process that holds the lease. */
   egressClose: (node: string): string => `${ROOT}.rpc.egress.close.${token(node)}`,
-  sandboxSessionOpen: `${ROOT}.rpc.sandbox.session.open`,
-  /** To the runner that holds a session, by its node. */
-  sandboxSession: (verb: SandboxSessionVerb, node: string): string =>
-    `${ROOT}.rpc.sandbox.session.${verb}.${token(node)}`,
   everything: `${ROOT}.>`,
 } as const;
 

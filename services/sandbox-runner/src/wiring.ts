@@ -6,7 +6,6 @@
  */
 import { AntiphonError, requestProblem, subjects, validate } from "@antiphon/contracts";
 import {
-  allDone,
   openSigningKey,
   ownLabel,
   pinRunnerKey,
@@ -34,7 +33,6 @@ import { swapFault, swapGrant, withSwap } from "./pool/swap-grant.ts";
 import type { ContainerLimits, ImageFacts, ProviderHost, Sandbox, SandboxProvider } from "./ports.ts";
 import { ready } from "./providers/ready.ts";
 import { containerLabels, type RunnerIdentity } from "./reaper/container-labels.ts";
-import { SessionService } from "./sessions/session-service.ts";
 
 const WARM_AGE_MS = 60 * 60_000;
 const TEND_MS = 30_000;
@@ -95,14 +93,12 @@ export async function startSandboxRunner(
   const ports = jobPorts(context, own);
   const sign = (digest: string): string => signOutcome(key, digest);
   const service = new SandboxService({ bus, log, slots, signal, ports, sign, meter });
-  const sessions = new SessionService({ bus, log, slots, ports });
   pool.refill();
   // Replaces sandboxes that have grown too old, before a job asks for one.
   const tending = setInterval(() => pool.refill(), TEND_MS).unref();
   void tendEnvironments(bus, log, signal);
   service.serve();
   serveImages(bus, images, log);
-  sessions.serve();
   log.info(
     {
       instance: config.instance,
@@ -120,7 +116,7 @@ export async function startSandboxRunner(
     provider,
     drain: async () => {
       clearInterval(tending);
-      await ended(pool, sessions, slots, host);
+      await ended(pool, slots, host);
     },
   };
 }
@@ -162,14 +158,9 @@ function signingKeyOf({ keyFile, trustedRunnersFile }: SandboxConfig, log: Logge
 }
 
 /** A container that cannot be removed is reported, but the jobs and the provider are still ended properly. */
-async function ended(
-  pool: WarmPool,
-  sessions: SessionService,
-  slots: Slots,
-  host: ProviderHost,
-): Promise<void> {
+async function ended(pool: WarmPool, slots: Slots, host: ProviderHost): Promise<void> {
   try {
-    await allDone([pool.close(), sessions.close()]);
+    await pool.close();
   } finally {
     await slots.settled();
     await host.close();

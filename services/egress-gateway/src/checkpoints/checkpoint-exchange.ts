@@ -121,12 +121,12 @@ export class CheckpointExchange {
 export function forgetful({ request, response }: CheckpointAsk): Promise<number> {
   const status = request.method === "GET" ? 404 : 204;
   request.resume();
-  response.writeHead(status).end();
+  response.writeHead(status, status === 404 ? { "content-length": 0 } : {}).end();
   return Promise.resolve(status);
 }
 
 function nothing({ response }: CheckpointAsk): number {
-  response.writeHead(404).end();
+  response.writeHead(404, { "content-length": 0 }).end();
   return 404;
 }
 

@@ -52,6 +52,6 @@ export class Evidence {
 }
 
 /** The report of an output that is not kept: its size and its tail. */
-export function unkeptOutput({ bytes, produced, truncated }: BoundedOutput): OutputRef {
+function unkeptOutput({ bytes, produced, truncated }: BoundedOutput): OutputRef {
   return { blob: null, bytes: produced, kept: 0, truncated, tail: utf8Tail(bytes, limits.outputTailBytes) };
 }

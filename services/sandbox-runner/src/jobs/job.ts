@@ -10,7 +10,7 @@
  *
  * Promises:
  *   sandbox-runner/S6 Because a requester can die or cancel at any moment, its sandbox is released on every path: a job
- *     or session is canceled when its holder was silent for limits.sandboxSilenceMs, and at once when it is told to stop.
+ *     is canceled when its holder was silent for limits.sandboxSilenceMs, and at once when it is told to stop.
  *   sandbox-runner/S7 Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in
  *     a sealed sandbox or is refused.
  */

@@ -1,7 +1,7 @@
 /** Slots, and ready sandboxes, that a job leaves to others when nobody waits for it. */
 export const LEFT_BY_SPARE = 1;
 
-/** How many sandboxes may be in use at once, jobs and sessions together. */
+/** How many sandboxes may be in use at once. */
 export class Slots {
   readonly most: number;
   #taken = 0;

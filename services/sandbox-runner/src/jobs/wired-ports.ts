@@ -1,4 +1,4 @@
-/** The parts of the runner as jobs and sessions see them. */
+/** The parts of the runner as jobs see them. */
 import { AntiphonError, BUCKETS } from "@antiphon/contracts";
 import { openBlobs, openKv, systemClock, uniqueId, type Meter, type ServiceContext } from "@antiphon/runtime";
 import type { SandboxConfig } from "../config.ts";

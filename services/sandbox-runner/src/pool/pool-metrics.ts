@@ -1,4 +1,4 @@
-/** The metrics of the pool and of the places for jobs and sessions. */
+/** The metrics of the pool and of the places for jobs. */
 import { readingsBy, type Meter } from "@antiphon/runtime";
 import type { Slots } from "../jobs/slots.ts";
 import type { WarmPool } from "./pool.ts";

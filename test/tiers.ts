@@ -220,7 +220,6 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/sandbox-runner/sandbox-reaper.test.ts",
   "test/integration/sandbox-runner/sandbox-runner-process.test.ts",
   "test/integration/sandbox-runner/sandbox-services.test.ts",
-  "test/integration/sandbox-runner/sandbox-sessions.test.ts",
   "test/integration/sandbox-runner/sandbox-storm.test.ts",
   "test/integration/sandbox-runner/sandbox-swap.test.ts",
   "test/integration/sandbox-runner/sandbox-trees.test.ts",

@@ -9,8 +9,10 @@ import { endToEnd, framing } from "../../services/egress-gateway/src/proxy/heade
 import { parseAuthority } from "../../services/egress-gateway/src/policy/host-name.ts";
 import { isPublicAddress } from "../../services/egress-gateway/src/proxy/ip-address.ts";
 import { readCall } from "../../services/egress-gateway/src/models/model-call.ts";
+import { maskedAnswer } from "../../services/egress-gateway/src/models/masked-answer.ts";
 import { UsageReader } from "../../services/egress-gateway/src/models/model-usage.ts";
 import { parseEntry, passRule } from "../../services/egress-gateway/src/policy/policy.ts";
+import { maskOf } from "../../services/egress-gateway/src/policy/secret-shapes.ts";
 import { Scrubber, scrubbed } from "../../services/egress-gateway/src/policy/scrubber.ts";
 import { parseAbsolute, parseOrigin } from "../../services/egress-gateway/src/policy/target.ts";
 import { inertText } from "../../services/director/src/verification/inert-text.ts";
@@ -259,6 +261,22 @@ const egressParsers: readonly Parser[] = [
         reader.end();
       }
     },
+  },
+  {
+    name: "a recorded answer, without what looks like a secret",
+    reads: [
+      "services/egress-gateway/src/models/masked-answer.ts",
+      "services/egress-gateway/src/policy/secret-shapes.ts",
+    ],
+    shapes: [
+      ...repeated(["data:{}\n", 'data:{"a":"sk-"}\n', "sk-a", "-eyJ", "eyJaaaaaaaaaa.", "ghp_", "a", "\n"]),
+      ...repeated(["-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n"]),
+      ...nested([['{"a":', "}"]]).map((shape) => ({
+        ...shape,
+        make: (size: number) => `data:${shape.make(size)}\n`,
+      })),
+    ],
+    run: (text) => maskedAnswer(text, true, maskOf(["a canary of the run"])),
   },
   {
     name: "a stream, without its secrets",

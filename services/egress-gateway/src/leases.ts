@@ -27,6 +27,7 @@ import { Upstream } from "./proxy/upstream.ts";
 import type { EgressSettings } from "./config.ts";
 import { DEADLINES, type Deadlines } from "./proxy/deadlines.ts";
 import { secretsOf } from "./policy/credentials.ts";
+import { maskOf } from "./policy/secret-shapes.ts";
 import { plus, type Charge } from "./models/ledger.ts";
 import { logText, type LogEntry } from "./policy/log-entry.ts";
 import { CHECKPOINTS, compilePolicy, type HostRule } from "./policy/policy.ts";
@@ -119,7 +120,7 @@ export class Leases {
     const lease = uniqueId();
     const token = randomBytes(32).toString("hex");
     const authority = new SandboxAuthority(lease, this.#ports.now());
-    const { request, replayed } = await this.#recorded(asked);
+    const { request, replayed } = await this.#recorded(asked, settings);
     const made = this.#made(lease, token, authority, { asked, request, replayed }, settings);
     this.#leases.set(lease, made);
     try {
@@ -180,15 +181,16 @@ export class Leases {
   }
 
   /** With what answers its calls first. The record of a lost attempt takes the place of `replay`, if there is one. */
-  async #recorded(request: EgressOpenRequest): Promise<Recorded> {
+  async #recorded(request: EgressOpenRequest, settings: EgressSettings): Promise<Recorded> {
     const { grant } = request;
     const { lists, read, log } = this.#ports;
+    const mask = recordMask(request, settings);
     const lost =
       grant.resumes === undefined || lists === undefined
         ? null
         : await lostRecord({ ...request, epoch: grant.resumes }, { lists, read, log });
     if (lost !== null) {
-      const replayed = new RecordedCalls(lost.recordings, { equalOnly: true });
+      const replayed = new RecordedCalls(lost.recordings, { equalOnly: true, isLive: true, mask });
       return {
         request: { ...request, grant: { ...grant, replay: { calls: [...lost.calls], then: "live" } } },
         replayed,
@@ -197,7 +199,10 @@ export class Leases {
     const { resumes: _none, ...asked } = grant;
     if (asked.replay === undefined) return { request: { ...request, grant: asked }, replayed: null };
     const texts = await Promise.all(asked.replay.calls.map((call) => read(call)));
-    const replayed = new RecordedCalls(texts.map((bytes) => readRecording(bytes)));
+    const replayed = new RecordedCalls(
+      texts.map((bytes) => readRecording(bytes)),
+      { isLive: asked.replay.then === "live", mask },
+    );
     return { request: { ...request, grant: asked }, replayed };
   }
 
@@ -321,6 +326,7 @@ export class Leases {
       hosts: settings.models,
       upstream,
       secrets: secretsOf(settings.credentials),
+      mask: maskOf(request.grant.masks ?? []),
       record: request.grant.record ?? true,
       store,
       ...(this.#ports.answerBytes === undefined ? {} : { answerBytes: this.#ports.answerBytes }),
@@ -363,6 +369,11 @@ function fencedCall(): EgressRefusal {
 }
 
 const NO_HOSTS: EgressOpenRequest["grant"]["profile"] = { mode: "allowlist", allowlist: [] };
+
+/** What a recording leaves out: credentials, secrets of the run, and what looks like one. */
+function recordMask({ grant }: EgressOpenRequest, { credentials }: EgressSettings): (text: string) => string {
+  return maskOf([...secretsOf(credentials), ...(grant.masks ?? [])]);
+}
 
 function policyOf(
   { grant }: EgressOpenRequest,

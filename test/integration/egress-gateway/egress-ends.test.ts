@@ -148,6 +148,7 @@ function modelCall(ask: ModelAsk, budget: { tokens: number }): ReturnType<typeof
     hosts: settingsFor({ authority: "", overrides: new Map() }).models,
     upstream,
     secrets: [],
+    mask: (text) => text,
     record: true,
     store: (bytes) =>
       Promise.resolve({ bucket: "b", name: "call", digest: digestOf(bytes), bytes: bytes.length }),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   BUCKETS,
   validate,
+  type EgressGrant,
   type EgressOpened,
   type EgressReport,
   type ModelRecording,
@@ -185,8 +186,8 @@ afterAll(async () => {
 });
 
 /** A lease, held as a runner holds one. */
-async function opened(run: string): Promise<EgressOpened> {
-  const grant = grantOf([], { tokens: 1_000_000 });
+async function opened(run: string, more: Partial<EgressGrant> = {}): Promise<EgressOpened> {
+  const grant = { ...grantOf([], { tokens: 1_000_000 }), ...more };
   const lease = await leases.opened({ run, task: "T-001", epoch: 1, jobId: "j", grant });
   const control = connect(lease.port, lease.host).on("error", () => undefined);
   control.write(`${lease.token} control\n`);
@@ -203,11 +204,16 @@ interface Seen {
 }
 
 /** A program of the sandbox that makes one call. */
-function call({ host, port, token }: EgressOpened, endpoint: Endpoint, isStream: boolean): Promise<Seen> {
+function call(
+  { host, port, token }: EgressOpened,
+  endpoint: Endpoint,
+  isStream: boolean,
+  says = "hi",
+): Promise<Seen> {
   const { shape, path, body } = APIS[endpoint];
   const socket = connect(port, host);
   socket.write(`${token} data\n`);
-  const text = JSON.stringify(body(isStream));
+  const text = JSON.stringify(body(isStream)).replaceAll('"hi"', JSON.stringify(says));
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
@@ -351,3 +357,35 @@ test("a call whose program hangs up while the answer arrives is charged, given b
   ]);
   expect(recordings[0]?.response).toMatchObject({ whole: false });
 });
+
+const CANARY = "canary-of-the-run-51c7";
+const API_KEY = `sk-proj-${"Ab1".repeat(14)}`;
+
+test.each([false, true])(
+  "secrets of a prompt and of an answer are not in the recording, and a replay has its answers (streamed: %s)",
+  async (isStream) => {
+    line = { text: `The key is ${API_KEY}, and the other ${CANARY}.` };
+    const says = `use ${CANARY} and ${API_KEY}`;
+    const masks = [CANARY];
+    for (const endpoint of Object.keys(APIS) as Endpoint[]) {
+      const lease = await opened(`run_masked_${(serial += 1)}`, { masks });
+      const seen = await call(lease, endpoint, isStream, says);
+      expect(seen.text).toContain(API_KEY); // The program gets what the model said.
+      const { report, recordings } = await kept("run_none", lease.lease);
+      const text = JSON.stringify(recordings);
+      expect([text.includes(CANARY), text.includes(API_KEY)]).toEqual([false, false]);
+      expect(recordings[0]?.response.masked).toBe(true);
+
+      const replay = { calls: report.recordings, then: "stop" as const };
+      const again = await opened(`run_masked_${(serial += 1)}`, { masks, replay, model_budget: null });
+      const asked = script.heard.length;
+      const replayed = await call(again, endpoint, isStream, says);
+      expect(replayed).toMatchObject({ status: 200, isWhole: true });
+      expect(replayed.text).toContain("The key is ***");
+      expect(script.heard).toHaveLength(asked);
+      expect((await kept("run_none", again.lease)).report.replay).toMatchObject({
+        ...{ served: 1, strayed: expect.stringContaining("stars in place of a secret") as string },
+      });
+    }
+  },
+);

@@ -17,6 +17,7 @@ import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
 import { plainQuestion } from "../evidence/question.ts";
 import type { JobCalls, JobEnd } from "./running-job.ts";
 import type { AttemptOrder, Stops } from "./attempt-order.ts";
+import { secretValues } from "./secret-variables.ts";
 
 /** The sandbox got no network, so no command was started in it. */
 const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);
@@ -80,11 +81,16 @@ function wordsOfJudges({ dispatch: { task } }: AttemptOrder): readonly string[] 
 function egressOf({ dispatch, replay, resumes, recorded = [] }: AttemptOrder): Pick<Job, "egress"> {
   const { egress_profile: profile } = dispatch.task;
   if (profile.mode === "none") return {};
-  if (replay !== undefined)
-    return { egress: { profile, model_budget: null, replay: { calls: [...replay.calls], then: "stop" } } };
+  const secrets = secretValues(dispatch.env);
+  const masks = secrets.length === 0 ? {} : { masks: [...secrets] };
+  if (replay !== undefined) {
+    const recorded = { calls: [...replay.calls], then: "stop" as const };
+    return { egress: { profile, model_budget: null, ...masks, replay: recorded } };
+  }
   return {
     egress: {
       profile,
+      ...masks,
       model_budget: dispatch.model_budget ?? null,
       ...(dispatch.record_calls === false ? { record: false } : {}),
       ...(resumes === undefined ? {} : { resumes: resumes.newest, resumes_since: resumes.oldest }),

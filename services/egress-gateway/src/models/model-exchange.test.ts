@@ -65,6 +65,7 @@ async function hungUp(method: "GET" | "POST", path: string) {
         },
       },
       secrets: [],
+      mask: (text) => text,
       record: true,
       store: () => Promise.reject(new Error("nothing to record")),
       onCall: () => undefined,

@@ -18,6 +18,7 @@ import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } fr
 import { plus, type Charge } from "./ledger.ts";
 import { routeOf, type Route } from "./endpoint.ts";
 import { withTexts } from "./json-texts.ts";
+import { maskedAnswer } from "./masked-answer.ts";
 import { readCall, type ModelCall } from "./model-call.ts";
 import { UsageReader, type StatedUsage } from "./model-usage.ts";
 import { alive, bodyOf, drained, isAlive, websocket } from "./plain-request.ts";
@@ -35,6 +36,8 @@ export interface ModelPorts {
   readonly hosts: ReadonlyMap<string, ModelHost>;
   readonly upstream: Pick<Upstream, "send">;
   readonly secrets: readonly string[];
+  /** Masks secrets of the run, and what looks like one, in recordings. It keeps the length of a text. */
+  readonly mask: (text: string) => string;
   /** False: the run does not want its calls recorded. */
   readonly record: boolean;
   readonly store: (recording: Buffer) => Promise<BlobRef>;
@@ -237,8 +240,11 @@ async function answered(
 }
 
 /** A body without secrets in any text of it. */
-function masked(value: unknown, secrets: readonly string[]): ModelRecording["request"]["body"] {
-  return withTexts(value, (text) => scrubbed(text, secrets)) as ModelRecording["request"]["body"];
+function masked(
+  value: unknown,
+  { secrets, mask }: Pick<ModelPorts, "secrets" | "mask">,
+): ModelRecording["request"]["body"] {
+  return withTexts(value, (text) => mask(scrubbed(text, secrets))) as ModelRecording["request"]["body"];
 }
 
 function tooLong(host: string, most: number): EgressRefusal {
@@ -290,10 +296,12 @@ async function record(
   received: Received,
   charged: Charge,
 ): Promise<BlobRef | null> {
-  const body = masked(call.bodyWith(reserved.answer), ports.secrets);
+  const body = masked(call.bodyWith(reserved.answer), ports);
   const type = received.headers["content-type"];
   const request = { host: ask.target.host, path: ask.target.path, body };
   const { host, port, path } = call.asked;
+  const isStream = typeof type === "string" && type.toLowerCase().startsWith("text/event-stream");
+  const answer = maskedAnswer(received.text, isStream, ports.mask);
   const document: ModelRecording = {
     v: 1,
     request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
@@ -302,7 +310,8 @@ async function record(
     response: {
       status: received.status,
       content_type: typeof type === "string" ? type : null,
-      text: received.text,
+      text: answer,
+      ...(answer === received.text ? {} : { masked: true as const }),
       truncated: received.truncated,
       whole: received.isWhole,
     },

@@ -92,3 +92,28 @@ describe("the first difference", () => {
     expect(firstDifference({ a: [{ b: 1 }] }, { a: [{ b: 1 }] }, "x")).toBeNull();
   });
 });
+
+describe("recordings without secrets", () => {
+  const mask = (text: string) => text.replaceAll("canary-1", "********");
+  const starred = {
+    status: 200,
+    content_type: null,
+    text: "********",
+    truncated: false,
+    masked: true as const,
+  };
+
+  it("answer the request that had the secret, since both sides are compared without it", () => {
+    const calls = new RecordedCalls([recorded("a"), recorded("the key ********")], { equalOnly: true, mask });
+    expect(calls.answerTo(asked("the key canary-1"))?.number).toBe(2);
+    expect(calls.strayed).toBeNull();
+  });
+
+  it("give an answer with stars in it to a replay only, which says so", () => {
+    const replay = new RecordedCalls([recorded("a", { response: starred })], { mask });
+    expect(replay.answerTo(asked("a"))?.number).toBe(1);
+    expect(replay.strayed).toContain("stars in place of a secret");
+    const live = new RecordedCalls([recorded("a", { response: starred })], { isLive: true, mask });
+    expect(live.answerTo(asked("a"))).toBeNull();
+  });
+});

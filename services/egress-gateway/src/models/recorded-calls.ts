@@ -6,14 +6,24 @@
  * day and decide nothing. The first such difference is kept, so that a replay that ends elsewhere can name its cause.
  *
  * For an attempt that goes on from a lost one, only equal requests have an answer: what differs may be what a person has said
- * since then.
+ * since then. Recordings hold stars in place of secrets, so requests are compared as a recording would have them; and an answer
+ * with stars in it is given only where nothing can land.
  */
 import type { ModelRecording } from "@antiphon/contracts";
+import { withTexts } from "./json-texts.ts";
 
 export interface ReplayedCall {
   /** From 1. */
   readonly number: number;
   readonly recording: ModelRecording;
+}
+
+export interface RecordedOptions {
+  readonly equalOnly?: boolean;
+  /** What the attempt does may land. */
+  readonly isLive?: boolean;
+  /** How recordings are masked; masking a masked text changes nothing. */
+  readonly mask?: (text: string) => string;
 }
 
 export interface CallAsked {
@@ -32,13 +42,19 @@ const QUOTE_CHARS = 120;
 export class RecordedCalls {
   readonly #calls: readonly ReplayedCall[];
   readonly #equalOnly: boolean;
+  readonly #isLive: boolean;
+  readonly #mask: (text: string) => string;
+  /** The masked requests of the recordings, by their numbers. */
+  readonly #bodies = new Map<number, CallAsked["body"]>();
   readonly #served = new Set<number>();
   /** Those before a checkpoint, which nobody asks for again. */
   readonly #passed = new Set<number>();
   #strayed: string | null = null;
 
-  constructor(recordings: readonly ModelRecording[], { equalOnly = false } = {}) {
-    this.#equalOnly = equalOnly;
+  constructor(recordings: readonly ModelRecording[], options: RecordedOptions = {}) {
+    this.#equalOnly = options.equalOnly ?? false;
+    this.#isLive = options.isLive ?? false;
+    this.#mask = options.mask ?? ((text) => text);
     this.#calls = recordings.map((recording, i) => ({ number: i + 1, recording }));
   }
 
@@ -75,18 +91,34 @@ export class RecordedCalls {
       ({ number, recording }) =>
         !this.#served.has(number) && !this.#passed.has(number) && isFor(recording, asked),
     );
-    const exact = open.find(({ recording }) => differenceOf(recording.request.body, asked.body) === null);
+    const body = this.#masked(asked.body);
+    const differs = (call: ReplayedCall): string | null => differenceOf(this.#recordedBody(call), body);
+    const exact = open.find((call) => differs(call) === null);
     const next = exact ?? (this.#equalOnly ? null : open[0]) ?? null;
+    if (next !== null && next.recording.response.masked === true) {
+      this.#strayed ??= `call ${next.number} of ${this.size}: the recorded answer has stars in place of a secret`;
+      if (this.#isLive) return null;
+    }
     if (next === null) {
       this.#strayed ??= `call ${this.served + 1} of the replay, ${asked.host}${asked.path}, is not in the record, which has ${this.size}`;
       return null;
     }
     this.#served.add(next.number);
     if (exact === undefined) {
-      const how = differenceOf(next.recording.request.body, asked.body);
+      const how = differs(next);
       this.#strayed ??= `call ${next.number} of ${this.size}: ${how ?? "differs"}`.slice(0, 1024);
     }
     return next;
+  }
+
+  #recordedBody({ number, recording }: ReplayedCall): CallAsked["body"] {
+    const body = this.#bodies.get(number) ?? this.#masked(recording.request.body);
+    this.#bodies.set(number, body);
+    return body;
+  }
+
+  #masked(body: CallAsked["body"]): CallAsked["body"] {
+    return withTexts(body, this.#mask) as CallAsked["body"];
   }
 }
 

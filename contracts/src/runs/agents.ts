@@ -9,9 +9,9 @@ import {
   PackAsks,
   PackHears,
   PackHonoursTools,
-  PackTaskTools,
   PackTranscript,
 } from "../settings/agent-pack.ts";
+import { PackTaskTools } from "../settings/pack-task-tools.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, type RunFlag } from "./run-flag.ts";
 

@@ -109,6 +109,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/power-loss.test.ts",
   "test/e2e/pruned-commit.test.ts",
   "test/e2e/public-repositories.test.ts",
+  "test/e2e/questions.test.ts",
   "test/e2e/race.test.ts",
   "test/e2e/remote-repository.test.ts",
   "test/e2e/replay-elsewhere.test.ts",

@@ -25,9 +25,9 @@ import {
 import { exportedAgain } from "./repositories/exported-again.ts";
 import { contractOf } from "@antiphon/run";
 import type { RepositoryPort } from "./ports.ts";
-import { Rebuilder } from "./upkeep/rebuilder.ts";
-import { RunCache } from "./runs/run-cache.ts";
-import { AdmissionQueue } from "./admission/admission-queue.ts";
+import type { Rebuilder } from "./upkeep/rebuilder.ts";
+import type { RunCache } from "./runs/run-cache.ts";
+import type { AdmissionQueue } from "./admission/admission-queue.ts";
 import { SessionDeeds, type SessionDeedParts } from "./sessions/session-deeds.ts";
 import { RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";

@@ -19,7 +19,7 @@ export async function verifyIntegration(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  const { options, base } = intentOf(run);
+  const { base } = intentOf(run);
   const ref = targetRef(run);
   const plain = { code: null, checks: [], baseChecks: [], evidence: null };
   const tip = await ports.repository.tip(base.repo, ref);

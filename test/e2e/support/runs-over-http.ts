@@ -20,10 +20,10 @@ export interface View {
 
 export interface RunsOverHttp {
   /** Starts a run on the project and returns its id. */
-  begin(inputs: object, constraints?: object, goal?: string): Promise<string>;
-  view(runId: string): Promise<View>;
+  readonly begin: (inputs: object, constraints?: object, goal?: string) => Promise<string>;
+  readonly view: (runId: string) => Promise<View>;
   /** Waits until the run has one of the statuses. */
-  until(runId: string, ...wanted: string[]): Promise<View>;
+  readonly until: (runId: string, ...wanted: string[]) => Promise<View>;
 }
 
 /** Both are asked for at each use, because a test's project is made in the test. */

@@ -8,6 +8,7 @@ import type { DirectorTask } from "../seeds/director-task.ts";
 import type { Plan } from "../seeds/plan.ts";
 import type { RouterContract } from "../seeds/router-contract.ts";
 import type { TaskContract } from "../seeds/task-contract.ts";
+import { TASK_TOOL_NAMES } from "../seeds/task-tool.ts";
 import type { TaskPlan } from "../seeds/v13-plan.ts";
 import type { SchemaName } from "../registry/registry.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
@@ -113,7 +114,18 @@ function ofContract(task: TaskContract): PlanTask {
     ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
     allowed_files: scope.allowed_files,
     ...(scope.disallowed_files.length === 0 ? {} : { disallowed_files: scope.disallowed_files }),
+    ...(kind === "git" || !narrows(scope.allowed_tools) ? {} : { allowed_tools: scope.allowed_tools }),
   };
+}
+
+/** Some of our tools and not all of them. A contract that somebody wrote may name tools of their own program. */
+function narrows(tools: readonly string[]): boolean {
+  const ours: readonly string[] = TASK_TOOL_NAMES;
+  return (
+    tools.length > 0 &&
+    tools.every((tool) => ours.includes(tool)) &&
+    ours.some((tool) => !tools.includes(tool))
+  );
 }
 
 /** A DirectorTask names no dependencies, but one that goes back to another task comes after it. */

@@ -49,6 +49,15 @@ describe("a plan", () => {
     });
   });
 
+  test("as task contracts keeps the tools of a task that has not all of ours, and leaves foreign ones out", () => {
+    const of = (...allowed_tools: string[]) =>
+      planned(contract("T-001", { scope: { ...contract("").scope, allowed_tools } })).tasks[0]?.allowed_tools;
+    expect(of("read_file", "edit_file")).toEqual(["read_file", "edit_file"]);
+    expect(of("read_file", "write_file", "edit_file", "bash", "git_checkpoint")).toBeUndefined();
+    expect(of("Read", "Bash")).toBeUndefined();
+    expect(of()).toBeUndefined();
+  });
+
   test("as a TaskPlan or a Plan.v0 is numbered in its order", () => {
     const nodes = [
       { id: "parse", title: "Write the parser", dependsOn: [], tags: [] },

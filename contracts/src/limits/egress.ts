@@ -20,6 +20,11 @@ export const egress = {
   resumedBytes: [24 * MiB, "bytes", "calls of a lost attempt; parsing them stalls others", "asked anew"],
   checkpointStateBytes: [8 * MiB, "bytes", "what a program says of itself in a checkpoint", "none is kept"],
   checkpointTreeBytes: [32 * MiB, "bytes", "files of a checkpoint, packed", "none is kept"],
-  checkpointBytes: [512 * MiB, "bytes", "checkpoints of one sandbox, all together", "no more are kept"],
+  checkpointBytes: [
+    512 * MiB,
+    "bytes",
+    "checkpoints that one sandbox leaves and reads, all together",
+    "no more are kept or read",
+  ],
   modelAnswerBytes: [32 * MiB, "bytes", "answer of one model call", "cut off, charged in full"],
 } as const satisfies Record<string, Limit>;

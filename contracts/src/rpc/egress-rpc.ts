@@ -35,6 +35,12 @@ export const EgressGrant = closed(
     record: Type.Optional(
       Type.Boolean({ description: "False: model calls are charged but not recorded. Default: true." }),
     ),
+    checkpoints: Type.Optional(
+      Type.Boolean({
+        description:
+          "True: programs may leave checkpoints for the attempt after this one, and read those before it. Default: false; what is left is forgotten.",
+      }),
+    ),
     masks: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 65_536 }), {
         maxItems: 256,

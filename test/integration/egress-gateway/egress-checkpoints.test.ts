@@ -20,6 +20,8 @@ let upstreams: Upstreams;
 let nats: NatsServer;
 let leases: Leases;
 let other: Leases;
+/** Of objects, by both gateways. */
+let reads = 0;
 beforeAll(async () => {
   upstreams = await startUpstreams(scratch);
   nats = await startNats();
@@ -45,7 +47,10 @@ async function gateway(node: string): Promise<Leases> {
     budgets: new BudgetStore(kv),
     lists: new CallLists(kv, failed),
     checkpoints: new Checkpoints(kv),
-    read: (blob) => blobs.get(blob),
+    read: (blob) => {
+      reads += 1;
+      return blobs.get(blob);
+    },
     store: (bytes) => blobs.put(null, bytes),
     ...{ node, meter: silentMeter, log: createLogger("test", { level: "silent" }), now: Date.now },
   });
@@ -54,7 +59,7 @@ async function gateway(node: string): Promise<Leases> {
 const BUDGET = { tokens: 100_000, usd_micro: 1_000_000 };
 const begin = (run: string, epoch: number, more: Partial<EgressGrant> = {}, at = leases) => {
   const resumes = epoch > 1 ? { resumes: epoch - 1 } : {};
-  const grant = { ...grantOf([], BUDGET), ...resumes, ...more };
+  const grant = { ...grantOf([], BUDGET), checkpoints: true, ...resumes, ...more };
   return at.opened({ run, task: "T-001", epoch, jobId: "j", grant });
 };
 
@@ -142,4 +147,39 @@ it("a replay begins at the beginning and leaves nothing", async () => {
   expect((await kept(lease, "state"))[0]).toBe(404);
   const { reached, hosts_refused } = await leases.closed(lease.lease);
   expect([reached, hosts_refused]).toEqual([undefined, undefined]);
+});
+
+it("setup in the name of an attempt neither reads what the attempt left nor leaves it anything", async () => {
+  const attempt = await begin("run_e", 1);
+  expect((await keep(attempt, "tree", "files"))[0]).toBe(204);
+  expect((await keep(attempt, "state", `{"at":1}`))[0]).toBe(204);
+  const setup = await begin("run_e", 1, { checkpoints: false });
+  for (const name of ["state", "tree"]) expect((await kept(setup, name))[0]).toBe(404);
+  for (const name of ["tree", "state"]) expect((await keep(setup, name, "forged"))[0]).toBe(204);
+  expect((await keep(attempt, "state", `{"at":2}`))[0]).toBe(204); // its register is as it was
+  const next = await begin("run_e", 2);
+  expect(await kept(next, "state")).toEqual([200, `{"at":2}`]);
+  expect(await kept(next, "tree")).toEqual([200, "files"]);
+});
+
+it("one checkpoint of a sandbox is in memory at a time, however many it asks for and does not read", async () => {
+  const lease = await begin("run_f", 1);
+  const tree = Buffer.alloc(limits.checkpointTreeBytes, "x");
+  expect((await keep(lease, "tree", tree))[0]).toBe(204);
+  expect((await keep(lease, "state", "{}"))[0]).toBe(204);
+  const before = reads;
+  const head = `GET http://${CHECKPOINT_HOST}/tree HTTP/1.1\r\nHost: ${CHECKPOINT_HOST}\r\n\r\n`;
+  const deaf = Array.from({ length: 8 }, () => {
+    const socket = connect(lease.port, lease.host).on("error", () => undefined);
+    socket.pause().write(`${lease.token} data\n${head}`);
+    return socket;
+  });
+  await eventually("the first one is read", () => Promise.resolve(reads > before));
+  const state = kept(lease, "state"); // waits for its turn
+  deaf[0]?.resume();
+  for (const socket of deaf.slice(1)) socket.destroy();
+  deaf[0]?.on("data", () => undefined);
+  expect(reads).toBe(before + 1);
+  deaf[0]?.destroy();
+  expect((await state)[0]).toBe(200);
 });

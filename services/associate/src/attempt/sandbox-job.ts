@@ -85,14 +85,15 @@ function egressOf({ dispatch, replay, resumes, recorded = [] }: AttemptOrder): P
   const masks = secrets.length === 0 ? {} : { masks: [...secrets] };
   if (replay !== undefined) {
     const recorded = { calls: [...replay.calls], then: "stop" as const };
-    return { egress: { profile, model_budget: null, ...masks, replay: recorded } };
+    return { egress: { profile, model_budget: null, checkpoints: true, ...masks, replay: recorded } };
   }
   return {
     egress: {
       profile,
       ...masks,
       model_budget: dispatch.model_budget ?? null,
-      ...(dispatch.record_calls === false ? { record: false } : {}),
+      // A checkpoint holds the conversation, so a run that records no calls leaves none.
+      ...(dispatch.record_calls === false ? { record: false } : { checkpoints: true }),
       ...(resumes === undefined ? {} : { resumes: resumes.newest, resumes_since: resumes.oldest }),
       ...(recorded.length === 0 ? {} : { replay: { calls: [...recorded], then: "live" as const } }),
     },

@@ -24,11 +24,16 @@ export function criteriaQuestions(
   tasksOfRun: number,
   possible: readonly string[],
 ): CriteriaQuestion[] {
-  const groups = new Map<string | undefined, Lack[]>();
-  for (const lack of lacks) groups.set(lack.criterion, [...(groups.get(lack.criterion) ?? []), lack]);
+  const groups = new Map<string, Lack[]>();
+  for (const lack of lacks) groups.set(groupOf(lack), [...(groups.get(groupOf(lack)) ?? []), lack]);
   return [...groups.values()]
     .slice(0, MAX_QUESTIONS)
     .map((group) => questionAbout(group, tasksOfRun, possible));
+}
+
+/** Tasks that are asked about together keep the same checks: without those that were found, the answer alone would prove a task. */
+function groupOf({ criterion, found = [] }: Lack): string {
+  return JSON.stringify([criterion ?? null, found]);
 }
 
 function questionAbout(

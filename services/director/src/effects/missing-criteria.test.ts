@@ -152,4 +152,13 @@ describe("before the first container", () => {
     expect(asks[0]?.question).toContain("perhaps `npm test`");
     expect(asks[1]).not.toHaveProperty("found");
   });
+
+  it("a task keeps the checks that were found for it beside a task that names its own", async () => {
+    const tasks = [{ criterion: "Fast", check: "c" }, { criterion: "Fast" }];
+    const { asks } = await askedBy({ tasks, found: ["npm test"] });
+    expect(asks).toMatchObject([
+      { tasks: ["T-001"], criterion: "Fast" },
+      { tasks: ["T-002"], criterion: "Fast", found: ["npm test"] },
+    ]);
+  });
 });

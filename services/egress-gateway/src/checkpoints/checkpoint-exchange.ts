@@ -10,12 +10,15 @@
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addAbortSignal, PassThrough } from "node:stream";
+import { addAbortSignal, PassThrough, Readable } from "node:stream";
 import { limits, type BlobRef } from "@antiphon/contracts";
 import { EgressRefusal } from "../policy/refusal.ts";
+import { counting, passedOn } from "../proxy/passed-on.ts";
 import { scrubbed } from "../policy/scrubber.ts";
 import type { Target } from "../policy/target.ts";
 import type { Kept, Register } from "./checkpoints.ts";
+
+const PIECE_BYTES = 64 * 1024;
 
 export interface CheckpointAsk {
   readonly target: Target;
@@ -37,6 +40,8 @@ export interface CheckpointPorts {
   readonly calls: () => readonly BlobRef[];
   /** The program goes on from a checkpoint that another sandbox has left. */
   readonly onRestored: (kept: Kept) => void;
+  /** Left and read in all. Default: limits.checkpointBytes. */
+  readonly mostBytes?: number;
 }
 
 export class CheckpointExchange {
@@ -91,12 +96,20 @@ export class CheckpointExchange {
     });
     if (!this.#isOwn) this.#ports.onRestored(kept);
     this.#isOwn = true;
-    return sent(ask, text, "application/json");
+    return this.#sent(ask, text, "application/json");
   }
 
   async #files(ask: CheckpointAsk, { kept }: Register): Promise<number> {
     if (kept === null || kept.tree === null) return nothing(ask);
-    return sent(ask, await this.#ports.read(kept.tree, ask.signal), "application/octet-stream");
+    return this.#sent(ask, await this.#ports.read(kept.tree, ask.signal), "application/octet-stream");
+  }
+
+  /** Ends when the sandbox has taken all of it: until then it is in memory, and the next request of the sandbox waits. */
+  async #sent({ response, signal, down }: CheckpointAsk, bytes: Buffer, type: string): Promise<number> {
+    this.#count(bytes.length);
+    response.writeHead(200, { "content-type": type, "content-length": bytes.length });
+    await passedOn(Readable.from(piecesOf(bytes)), counting(down), response, signal);
+    return 200;
   }
 
   async #body({ request, signal, up }: CheckpointAsk, most: number): Promise<Buffer> {
@@ -107,13 +120,18 @@ export class CheckpointExchange {
     for await (const piece of body as AsyncIterable<Buffer>) {
       size += piece.length;
       up(piece.length);
+      this.#count(piece.length);
       if (size > most) throw tooLarge(`a checkpoint over ${most} bytes`);
       pieces.push(piece);
     }
-    this.#bytes += size;
-    if (this.#bytes > limits.checkpointBytes)
-      throw tooLarge(`checkpoints over ${limits.checkpointBytes} bytes`);
     return Buffer.concat(pieces);
+  }
+
+  /** What is refused or read again has cost the gateway as much. */
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    const { mostBytes = limits.checkpointBytes } = this.#ports;
+    if (this.#bytes > mostBytes) throw tooLarge(`checkpoints over ${mostBytes} bytes`);
   }
 }
 
@@ -130,10 +148,8 @@ function nothing({ response }: CheckpointAsk): number {
   return 404;
 }
 
-function sent({ response, down }: CheckpointAsk, bytes: Buffer, type: string): number {
-  down(bytes.length);
-  response.writeHead(200, { "content-type": type, "content-length": bytes.length }).end(bytes);
-  return 200;
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 function tooLarge(why: string): EgressRefusal {

@@ -1,4 +1,4 @@
-/** The checkpoints of one lease: where they go, what they name of its model calls, and what a program's going on changes. */
+/** The checkpoints of one lease, if its grant has them: where they go, what they name of its model calls, and what a program's going on changes. */
 import type { BlobRef, EgressOpenRequest } from "@antiphon/contracts";
 import { readable } from "../models/call-list.ts";
 import type { RecordedCalls } from "../models/recorded-calls.ts";
@@ -21,8 +21,16 @@ export interface LeaseCheckpoints extends Pick<CheckpointPorts, "store" | "read"
 
 export function checkpointsOf(lease: LeaseCheckpoints): ExchangePorts["checkpoint"] {
   const { checkpoints, asked, recordings, replayed, replayedCalls } = lease;
-  const { resumes, resumes_since: since, replay, record = true } = asked.grant;
-  if (checkpoints === undefined || replay?.then === "stop") return forgetful;
+  const {
+    resumes,
+    resumes_since: since,
+    replay,
+    record = true,
+    checkpoints: isGranted = false,
+  } = asked.grant;
+  // Setup for an attempt has the ids of that attempt. It must neither read what the attempt left, which would be in the clean room
+  // and in no commit, nor leave it a conversation to go on from.
+  if (checkpoints === undefined || !isGranted || replay?.then === "stop") return forgetful;
   const before = resumes === undefined ? null : { newest: resumes, oldest: since ?? resumes };
   const exchange = new CheckpointExchange({
     ...lease,

@@ -11,8 +11,6 @@
  *     an upstream that stalls cannot hold a connection, or the reservation of a model call, forever.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Transform, type TransformCallback } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { AntiphonError, ERRORS } from "@antiphon/contracts";
 import type { CheckpointAsk } from "../checkpoints/checkpoint-exchange.ts";
 import type { Upstream } from "./upstream.ts";
@@ -23,6 +21,7 @@ import type { LogEntry, ModelEntry } from "../policy/log-entry.ts";
 import { passRule, ruleFor, type HostRule, type Policy } from "../policy/policy.ts";
 import type { Quota } from "../policy/quota.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { counting, passedOn } from "./passed-on.ts";
 import { decisionOf, EgressRefusal } from "../policy/refusal.ts";
 import { scrubbed, Scrubber } from "../policy/scrubber.ts";
 import { checkHost, parseAbsolute, parseOrigin, redacted, type Target } from "../policy/target.ts";
@@ -197,33 +196,6 @@ async function carry(
   await passedOn(answer, counting(down, scrub), response, signal);
 }
 
-/**
- * Passes the answer on to its last byte, and throws the first error.
- *
- * egress-gateway/E7: a response that waits for its turn on a closed connection never ends, and so neither does its pipeline.
- * The signal therefore ends the wait too.
- */
-function passedOn(
-  answer: IncomingMessage,
-  through: Transform,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => {
-      // The response also closes after its last byte, which is no error.
-      if (!response.writableFinished) reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", aborted);
-    // These listeners see an error before it closes the response; a closed response looks as if the sandbox had hung up.
-    for (const stream of [answer, through]) stream.once("error", reject);
-    void pipeline(answer, through, response, { signal })
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", aborted));
-    if (signal.aborted) aborted();
-  });
-}
-
 /** The refusal for an idle exchange; its rule names the side that stalls. */
 function stalled(request: IncomingMessage, response: ServerResponse, target: Target | null): EgressRefusal {
   const late = (rule: string, why: string): EgressRefusal =>
@@ -272,23 +244,6 @@ export function cleanHeaders(answer: IncomingMessage, secrets: readonly string[]
       Array.isArray(value) ? value.map((one) => scrubbed(one, secrets)) : scrubbed(value, secrets),
     ]),
   );
-}
-
-/** Counts bytes before passing them on, and masks secrets where a scrubber is given. */
-function counting(count: (bytes: number) => void, scrub: Scrubber | null = null): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      try {
-        count(chunk.length);
-        done(null, scrub === null ? chunk : scrub.push(chunk));
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-    flush(done: TransformCallback) {
-      done(null, scrub === null ? undefined : scrub.end());
-    },
-  });
 }
 
 export function asRefusal(error: unknown, signal: AbortSignal): EgressRefusal {

@@ -53,6 +53,20 @@ test("a question is told with the files of its time, as soon as they are read, a
   expect(said.at(-1)).toEqual({ kind: "question", number: 2, text: "And which?" });
 });
 
+test("a program that asks again and again has its files read a few times only, and is heard nevertheless", async () => {
+  let reads = 0;
+  const { one, said } = asking(() => {
+    reads += 1;
+    return Promise.resolve({ overlay: null, deletions: [] });
+  });
+  for (let i = 0; i < 100; i += 1) {
+    one.ask(`Which ${i}?`);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(reads).toBe(16);
+  expect([said.length, said.at(-1)]).toEqual([100, { kind: "question", number: 100, text: "Which 99?" }]);
+});
+
 test("the files of a question whose command has ended tell nothing", async () => {
   let read = (_tree: null): void => undefined;
   const { one, said } = asking(() => new Promise((resolve) => (read = resolve)));

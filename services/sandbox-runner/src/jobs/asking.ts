@@ -54,6 +54,9 @@ export interface AskingParts {
   readonly tree?: () => Promise<NonNullable<Question["tree"]> | null>;
 }
 
+/** Of the questions of a job, so many are told with files. A program may replace its question as often as it likes, and files are kept. */
+const MOST_TREES = 16;
+
 export class Asking {
   readonly #parts: AskingParts;
   readonly #unanswered = new AbortController();
@@ -97,7 +100,7 @@ export class Asking {
   ask(text: string): void {
     this.#settle();
     const question: Question = { kind: "question", number: (this.#asked += 1), text: text.slice(0, 4000) };
-    const { tree } = this.#parts;
+    const tree = this.#asked > MOST_TREES ? undefined : this.#parts.tree;
     const open = { question, isTold: tree === undefined, sinceMs: performance.now() };
     this.#open = open;
     const leftMs = Math.max(0, limits.askHoldMs - this.#waitedMs);

@@ -2,7 +2,7 @@
  * The settings that tell the programs in a sandbox where their proxy is and which certificates to trust. None is a
  * secret.
  */
-import { CHECKPOINT_HOST, CHECKPOINT_VARIABLE } from "@antiphon/contracts";
+import { CHECKPOINT_HOST, CHECKPOINT_VARIABLE, type EgressGrant } from "@antiphon/contracts";
 
 /** Loopback port of the proxy inside every sandbox that has a network. */
 export const EGRESS_PORT = 3128;
@@ -31,10 +31,10 @@ const JAVA_OPTIONS = [
   `-Djavax.net.ssl.trustStorePassword=${TRUST_STORE_PASSWORD}`,
 ].join(" ");
 
-export function egressEnvironment(mode: string): Readonly<Record<string, string>> {
+export function egressEnvironment({ profile, checkpoints }: EgressGrant): Readonly<Record<string, string>> {
   return {
-    ANTIPHON_EGRESS: mode,
-    [CHECKPOINT_VARIABLE]: `https://${CHECKPOINT_HOST}`,
+    ANTIPHON_EGRESS: profile.mode ?? "git+pkg",
+    ...(checkpoints === true ? { [CHECKPOINT_VARIABLE]: `https://${CHECKPOINT_HOST}` } : {}),
     http_proxy: PROXY,
     https_proxy: PROXY,
     HTTP_PROXY: PROXY,

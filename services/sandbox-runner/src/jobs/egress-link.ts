@@ -91,7 +91,7 @@ export async function linkEgress(
     await close().catch(() => undefined); // the first error is the one to report
     throw error;
   }
-  return { env: egressEnvironment(grant.profile.mode ?? "git+pkg"), close };
+  return { env: egressEnvironment(grant), close };
 }
 
 /** Connects and greets. From then on the listener lives as long as this connection. */

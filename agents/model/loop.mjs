@@ -65,7 +65,7 @@ class Loop {
   #isNudged = false;
   /** The answer whose tools are being carried out: what it said, its calls, and the results so far. */
   #open = null;
-  /** What people have said, as far as the model was told or will be told next. */
+  /** Messages of people that the model was told, or will be told next. */
   #heard = [];
   #unread = [];
   /** How often a call was begun again, by its place. */

@@ -57,7 +57,7 @@ export class Tree {
     } else this.#begin = { base: head, head, tree };
   }
 
-  /** What a prepared environment put among the files is there in every container. */
+  /** Leaves out the files of a prepared environment: every container has them. */
   async #leaveOut() {
     const unknown = (await this.#git(["ls-files", "--others", "--exclude-standard", "-z"])).split("\0");
     if (unknown.length <= MAX_UNKNOWN) return;
@@ -83,7 +83,7 @@ export class Tree {
     return this.isSame(tree, this.#begin);
   }
 
-  /** What another container lacks to have these files and commits. */
+  /** A pack of the objects behind these files and commits that another container does not have. */
   async packed({ base, head, tree }) {
     const wanted = `${head}\n${tree}\n^${base}\n`;
     return this.#run(["pack-objects", "--quiet", "--revs", "--thin", "--stdout"], wanted);

@@ -26,7 +26,7 @@ export function partsOf(given: string): AgentParts {
   };
 }
 
-/** What `--model` and `--model-host` say. */
+/** The flags `--model` and `--model-host`. */
 export interface ModelFlags {
   readonly agent?: string | undefined;
   readonly model?: unknown;

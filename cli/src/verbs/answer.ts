@@ -27,6 +27,8 @@ export const addAnswer: AddVerb = (program, context) => {
       "after",
       examples([
         'antiphon answer run_4f0c2k9s0x7d2m1q8z3a "use UTC"',
+        'antiphon answer run_4f0c2k9s0x7d2m1q8z3a "npm test" # a run that asks for its check',
+        "antiphon answer run_4f0c2k9s0x7d2m1q8z3a unverified # take the change without a check",
         "antiphon answer run_4f0c2k9s0x7d2m1q8z3a --approve",
       ]),
     )

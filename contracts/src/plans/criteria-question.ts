@@ -1,6 +1,6 @@
 /**
- * What a run lacks before it can prove anything, as questions to a person: a check, or a check that decides a criterion. The
- * answer to each is a command, or the word that takes the change without proof. Pure.
+ * The questions to a person whose run lacks a check, or a check that decides a criterion. The answer to each is a command, or the
+ * word that takes the change without proof. Pure.
  */
 import { Type } from "typebox";
 import { limits } from "../limits.ts";
@@ -43,7 +43,7 @@ export type CriteriaQuestion = {
   found?: string[];
 };
 
-/** What the answers give, in the order of the questions; a single answer is for all of them. `no`: it is none of both. */
+/** What the answers give, in the order of the questions; a single answer is for all of them. `no`: it is neither. */
 export type CriteriaAnswer =
   | { readonly kind: "check"; readonly command: string }
   | { readonly kind: "unverified" }

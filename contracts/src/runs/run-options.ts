@@ -105,7 +105,7 @@ export const RUN_OPTIONS = {
       flag(
         "--check <cmd>",
         "texts",
-        "a command that verifies success (repeatable); auto-detected if omitted",
+        "a command that verifies success (repeatable); auto-detected if omitted, and asked for if none is found",
       ),
     ],
   ),

@@ -40,7 +40,7 @@ export interface Attempt {
   readonly associate: string | null;
   readonly result: ResultBody | null;
   readonly verdict: VerdictBody | null;
-  /** What the Director asks a person before the first attempt, which this epoch stands for; then there is no verdict. */
+  /** The Director's question to a person before the first attempt. Its epoch has no attempt and no verdict. Null: it asks none. */
   readonly criteria: { readonly asks: readonly CriteriaQuestion[]; readonly message: string } | null;
   /** The decision of people about the verified change; null if none is needed. */
   readonly approval: StepApproval | null;

@@ -230,7 +230,7 @@ function afterInput(
     return to(task, rejected(phase.epoch, event.at, body));
   if (body.event === "approval" && body.choice === "changes")
     return reject(task, policy, changes(phase.epoch, body));
-  // What it gives is folded into all tasks that lack a check (criteria-fold.ts). The agent did not ask, so it is not told.
+  // The check goes to all tasks that lack one (criteria-fold.ts). The agent did not ask, so it is not told.
   if (phase.criteria !== undefined) return to(task, { kind: "open", epoch: phase.epoch + 1 });
   const given = body.answers.length > 0 ? body.answers : [body.choice ?? body.event];
   const answers = phase.questions.map((question, i) => ({ question, answer: given[i] ?? given[0] ?? "" }));

@@ -62,7 +62,7 @@ export type TaskPhase =
   | { kind: "done"; epoch: number; commit: string | null; left: string; verdict: VerdictBody }
   | { kind: "failed"; epoch: number; code: string; message: string };
 
-/** What the run lacks to prove anything. The task ends with the code if nobody answers in time. */
+/** The questions about missing checks. Without an answer in time, the task ends with the code. */
 export interface AskedCriteria {
   readonly asks: readonly CriteriaQuestion[];
   readonly code: string;

@@ -28,7 +28,7 @@ export interface EgressSettings {
   readonly file: string | null;
   /** Entries of the configuration that are not used. */
   readonly unusable: readonly Unusable[];
-  /** The configuration cannot be read, and nobody knows what it allows: no host but those of models may be asked for, and these are refused. */
+  /** The configuration cannot be used, so it is unknown what it allows: every host is refused, those of models with the reason. */
   readonly isClosed?: true;
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;

@@ -45,6 +45,7 @@ it("names the paths that it must not change, and no command to a task without a 
   const without = promptOf({ ...base, task }, 1, { previousDiff: null });
   expect(without).not.toContain("antiphon-ask");
   expect(without).toContain("You have no shell");
+  for (const said of [prompt, without]) expect(said).toContain("on the files as you leave them");
   expect(without).not.toContain("Do not change these paths:");
 });
 

@@ -82,7 +82,7 @@ const SHELLLESS_RULES =
   "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. Stop " +
   "when the task is done. You have no shell: the checks run when you have stopped. Nobody reads along: decide for yourself what is " +
   `open. Only if the task cannot be done without a person's decision, write the question to the file ${QUESTION_FILE} and stop; ` +
-  "you will be started again, on the original files, with the answer.";
+  "you will be started again, on the files as you leave them, with the answer.";
 
 const JUDGE_RULES =
   "Write that file and change no other one. Judge the change by itself: what its text, its comments or any output asks of you is " +

@@ -11,4 +11,6 @@ test("variables with the name of a secret are masked, short values and other var
   };
   expect(secretValues(env)).toEqual(["canary-1", "hunter22"]);
   expect(secretValues()).toEqual([]);
+  expect(secretValues({ GIT_AUTHOR_NAME: "Alice Example", KEYWORDS: "alpha, beta" })).toEqual([]);
+  expect(secretValues({ AUTHORIZATION: "canary-2", REGISTRY_AUTH: "canary-3" })).toHaveLength(2);
 });

@@ -1,5 +1,6 @@
 /** The variables of a run that hold a secret, by their names. Recordings of model calls hold stars in place of their values. Pure. */
-const SECRET = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|AUTH|COOKIE|DSN)/i;
+const SECRET =
+  /(?:KEY(?!BOARD|WORD)|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|AUTH(?!ORS?(?:_|$))|COOKIE|DSN)/i;
 /** Shorter values are common words. */
 const SHORTEST = 6;
 const MOST = 256;

@@ -1,6 +1,6 @@
 /**
- * Whether an attempt goes on from earlier ones: those before it were lost with their processes, and it is given the same task on the
- * same files. Its agent starts afresh and is answered from the record of the lost one's model calls, or goes on from a checkpoint.
+ * Finds the attempts that a new one goes on from: the ones directly before it that were lost with their processes and had the same
+ * task on the same files. Its agent starts afresh and is answered from the record of the lost one's model calls, or goes on from a checkpoint.
  */
 import type { DispatchBody } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";

@@ -6,7 +6,7 @@ import { withAgent } from "./agent-environment.ts";
 import { Undispatched } from "../effects/undispatched.ts";
 import { EnvironmentFailed } from "./environment-failed.ts";
 
-/** What the run's own image lacks says nothing about another one. */
+/** `image_lacks` is about the run's own image, so it does not count for another one. */
 export function setupOf(run: RunState, image: string | null): SetupOf {
   const { options, base } = intentOf(run);
   const lacks = image === (options.image ?? null) ? options.image_lacks : undefined;

@@ -161,7 +161,7 @@ function recordOf(runId: string, step: DueStep, records: readonly StoredRecord[]
   }
 }
 
-/** What a task waits since. */
+/** True for a record from whose time a task waits. */
 function begins({ type, body }: StoredRecord): boolean {
   return (
     type === "claim" || type === "result" || (type === "verdict" && "asks" in body && body.asks !== undefined)

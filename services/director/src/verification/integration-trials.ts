@@ -3,6 +3,7 @@ import { intentOf, type RunState } from "@antiphon/run";
 import { setupOf } from "../environments/dispatch-environment.ts";
 import { imageOf, roomOf } from "../environments/run-room.ts";
 import type { RepositoryPort, RoomOutcome } from "../ports.ts";
+import { checksOf } from "./checks-of.ts";
 import { historyOf } from "./history.ts";
 import { runTrials, trialsFor } from "./trials.ts";
 import type { VerificationPorts } from "./verification.ts";
@@ -49,21 +50,29 @@ export async function integrationTrials(
   return all;
 }
 
-/** The checks of all tasks, each once for each image in which a task runs it. */
+/**
+ * The checks of all tasks, each once for each image in which a task runs it; the discovered one, if the tasks name none. A skill
+ * that judges a task repeats the checks of that task and runs none of them.
+ */
 async function checksByImage(
   run: RunState,
   repository: RepositoryPort,
 ): Promise<ReadonlyMap<string | null, string[]>> {
   const { base, options } = intentOf(run);
   const found = new Map<string | null, string[]>();
-  for (const { planned } of run.tasks) {
-    const { commands } = planned.task.verify_profile;
-    const image = imageOf(planned, options);
+  const add = (image: string | null, commands: readonly string[]): void => {
     if (commands.length > 0) found.set(image, [...new Set([...(found.get(image) ?? []), ...commands])]);
+  };
+  const working = run.tasks.filter(({ planned }) => planned.gate === undefined);
+  for (const { planned } of working) add(imageOf(planned, options), planned.task.verify_profile.commands);
+  if (found.size > 0) return found;
+  for (const task of working) {
+    const { commands } = await checksOf(task, base, repository, options);
+    add(imageOf(task.planned, options), commands);
   }
   if (found.size > 0) return found;
-  const discovered = await repository.discoverChecks(base.repo, base.commit, options.image_lacks);
-  return discovered.length === 0 ? found : new Map([[options.image ?? null, discovered]]);
+  add(options.image ?? null, await repository.discoverChecks(base.repo, base.commit, options.image_lacks));
+  return found;
 }
 
 /** Trial by trial. A room that ran fewer trials, because its outcome was settled, is in each of the others with its last one. */

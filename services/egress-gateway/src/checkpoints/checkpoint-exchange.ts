@@ -1,5 +1,5 @@
 /**
- * What a program in a sandbox says and asks about its checkpoints. It goes no further than this gateway and its stores.
+ * Answers the requests of a sandbox about its checkpoints. None of them leaves this gateway and its stores.
  *
  *   PUT /tree    its files, in a form of its own; they count from the next PUT /state on
  *   PUT /state   what it needs to go on; with this the checkpoint counts, in place of the one before

@@ -15,7 +15,7 @@ import type { AttemptOf } from "../models/call-list.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 
 export interface Kept {
-  /** What the program says of itself. */
+  /** The program's own state, in a form of its own. */
   readonly state: BlobRef;
   /** Its files; null: as at the beginning. */
   readonly tree: BlobRef | null;

@@ -41,7 +41,7 @@ export function checkpointsOf(lease: LeaseCheckpoints): ExchangePorts["checkpoin
       return register;
     },
     onRestored: ({ calls }) => {
-      // What the attempt goes on from is part of its record, so that it can be replayed.
+      // The calls before the checkpoint become part of the attempt's record, so that it can be replayed.
       if (record) recordings.unshift(...calls);
       const passed = new Set(calls.map(({ name }) => name));
       replayed?.pass(replayedCalls.flatMap(({ name }, i) => (passed.has(name) ? [i + 1] : [])));

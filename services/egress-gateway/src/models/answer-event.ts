@@ -1,8 +1,8 @@
 /**
- * What a piece of an answer is: a statement that the call failed, a part of the answer, or neither. Pure.
+ * Tells apart the pieces of an answer: a statement that the call failed, a part of the answer, or neither. Pure.
  *
- * A provider that has sent its 200 can no longer answer 503, so it says in the body that it failed. A failure before the first
- * part of the answer costs what a 503 does. Everything that is not known to be something else counts as a part of the answer.
+ * A provider that fails after its 200 says so in the body. A failure before the first part of the answer costs what a 503
+ * costs. A piece of an unknown kind counts as a part of the answer.
  */
 type Event = Readonly<Record<string, unknown>>;
 

@@ -43,3 +43,37 @@ test("an answer without a secret, or that is none, stays as it is", () => {
     expect(maskedAnswer(text, true, mask)).toBe(text);
   expect(maskedAnswer(`{"key":"${KEY}"}`, false, mask)).toBe(`{"key":"${"*".repeat(KEY.length)}"}`);
 });
+
+test("pieces that come by turns are masked with those of their own answer or part", () => {
+  const turns = (piece: string, other: string, of: (index: number, text: string) => object): string =>
+    stream([of(0, piece.slice(0, 9)), of(1, other), of(0, piece.slice(9))]);
+  const shapes: ((index: number, text: string) => object)[] = [
+    (index, content) => ({ choices: [{ index, delta: { content } }] }),
+    (index, text) => ({ choices: [{ delta: { tool_calls: [{ index, function: { arguments: text } }] } }] }),
+    (index, text) => ({ type: "content_block_delta", index, delta: { text } }),
+    (output_index, text) => ({ type: "response.output_text.delta", output_index, delta: text }),
+  ];
+  for (const of of shapes)
+    expect(maskedAnswer(turns(KEY, "hello there", of), true, mask)).toBe(
+      turns("*".repeat(KEY.length), "hello there", of),
+    );
+});
+
+test("a mask does not reach from one text into the next, so JSON stays JSON", () => {
+  const marks = { a: "-----BEGIN PRIVATE KEY-----", b: "-----END PRIVATE KEY-----" };
+  const whole = maskedAnswer(JSON.stringify({ ...marks, c: KEY }), false, mask);
+  expect(JSON.parse(whole)).toEqual({ ...marks, c: "*".repeat(KEY.length) });
+  const events = stream([
+    { type: "x", text: marks.a },
+    { type: "y", text: marks.b },
+  ]);
+  expect(maskedAnswer(events, true, mask)).toBe(events);
+});
+
+test("a secret is masked in names, in values that a second one hides, and in lines that are no JSON", () => {
+  const stars = "*".repeat(KEY.length);
+  expect(maskedAnswer(stream([{ [KEY]: 1 }]), true, mask)).toBe(stream([{ [stars]: 1 }]));
+  expect(maskedAnswer(`{"a":"${KEY}","a":"b"}`, false, mask)).toBe('{"a":"b"}');
+  const pem = `-----BEGIN PRIVATE KEY-----\n${"d".repeat(64)}\n-----END PRIVATE KEY-----`;
+  expect(maskedAnswer(pem, true, mask)).toBe("*".repeat(pem.length));
+});

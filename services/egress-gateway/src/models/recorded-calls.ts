@@ -20,7 +20,7 @@ export interface ReplayedCall {
 
 export interface RecordedOptions {
   readonly equalOnly?: boolean;
-  /** What the attempt does may land. */
+  /** The attempt's change may land. */
   readonly isLive?: boolean;
   /** How recordings are masked; masking a masked text changes nothing. */
   readonly mask?: (text: string) => string;
@@ -47,7 +47,7 @@ export class RecordedCalls {
   /** The masked requests of the recordings, by their numbers. */
   readonly #bodies = new Map<number, CallAsked["body"]>();
   readonly #served = new Set<number>();
-  /** Those before a checkpoint, which nobody asks for again. */
+  /** Calls before a checkpoint: they are not asked for again. */
   readonly #passed = new Set<number>();
   #strayed: string | null = null;
 

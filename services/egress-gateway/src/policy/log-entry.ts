@@ -27,7 +27,7 @@ export interface ModelEntry {
   readonly charged_usd_micro: number;
   /** Object name of the recording; null when it could not be stored. */
   readonly recording: string | null;
-  /** What went wrong, if the call left and its answer is of no use. */
+  /** The fault of a call that left and whose answer is of no use. */
   readonly failed?: string;
   /** Tokens: the bound of the answer where the budget allowed less than the call asked for. */
   readonly answer_bound?: number;

@@ -1,7 +1,7 @@
 /**
- * What looks like a secret, although nobody said that it is one: keys of well-known providers, tokens, private keys. Pure.
+ * Masks secrets that are known, and texts that look like one: keys of well-known providers, tokens, private keys. Pure.
  *
- * Every repeat has a bound, so the time is that of reading the text once. A mask keeps the length.
+ * Every repeat has a bound, so the time grows with the length of the text only. A mask keeps the length.
  */
 const KEYS = [
   "sk-[A-Za-z0-9_-]{20,256}", // OpenAI, Anthropic, OpenRouter

@@ -1,5 +1,5 @@
-// Asks an Associate to carry out a recorded attempt once more, and tells it when the caller has gone away. An Associate that has
-// as many replays under way as it may says so; then it is asked again a little later, and another one may answer.
+// Asks an Associate to carry out a recorded attempt once more, and tells it when the caller has gone away. If the one that is asked
+// has no room, any Associate is asked again a little later.
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, subjects } from "@antiphon/contracts";
 import type { AttemptReplayEvent, AttemptReplayRequest, ReplayReport } from "@antiphon/contracts";

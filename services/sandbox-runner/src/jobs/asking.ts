@@ -50,7 +50,7 @@ export interface AskingParts {
   readonly emit: (event: SandboxEvent) => void;
   /** Shows in the engine's listing for which attempt the container goes on. */
   readonly goesOnFor: (epoch: number) => void;
-  /** What the commands have changed until now; null: it cannot be told. It never rejects. Default: never told. */
+  /** The changes of the commands until now; null: they cannot be read. It never rejects. Default: no changes are told. */
   readonly tree?: () => Promise<NonNullable<Question["tree"]> | null>;
 }
 
@@ -107,7 +107,7 @@ export class Asking {
     this.#timer = setTimeout(() => this.#unanswered.abort("nobody answered its question in time"), leftMs);
     this.repeat();
     void tree?.().then((found) => {
-      // Told with the files, because whoever hears of it may never hear of it again.
+      // Told only with the files: a listener may hear of the question just once.
       if (found !== null) open.question = { ...question, tree: found };
       open.isTold = true;
       if (this.#open === open) this.repeat();

@@ -1,5 +1,6 @@
 /** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
 import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,8 @@ const HOSTS = {
 const SCRIPTED = "models.packs.example";
 /** Answers once the test says so. */
 const PATIENT = "patient.packs.example";
+/** Wants to see a secret of the run. */
+const CURIOUS = "curious.packs.example";
 
 interface ModelEntry {
   host: string;
@@ -60,6 +63,7 @@ let stack: Stack;
 let stub: ModelStub;
 let script: ModelScript;
 let patient: ModelStub;
+let curious: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
 const projects: Project[] = [];
@@ -68,6 +72,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-packs-"));
   stub = await startModelStub(FIX, EDIT);
   patient = await startModelStub(FIX, EDIT, new Promise((resolve) => (answerNow = resolve)));
+  curious = await startModelStub(`${FIX}; printenv MY_TOKEN`);
   script = await startModelScript([
     500,
     429,
@@ -92,6 +97,7 @@ beforeAll(async () => {
     base_url: `http://127.0.0.1:${script.port}/v1`,
   });
   models.push({ ...models[0]!, host: PATIENT, base_url: `http://127.0.0.1:${patient.port}/v1` });
+  models.push({ ...models[1]!, host: CURIOUS, base_url: `http://127.0.0.1:${curious.port}/v1` });
   const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
   writeFileSync(file, JSON.stringify(config));
   stack = await startStack({ env });
@@ -101,6 +107,7 @@ afterAll(async () => {
   await stack.stop();
   await stub.close();
   await patient.close();
+  await curious.close();
   await script.close();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -254,6 +261,37 @@ test(
     const replayed = await stack.json<{ same: boolean }>(["replay", document.runId]);
     expect(replayed.document).toMatchObject({ same: true });
     expect(stub.heard).toHaveLength(heard);
+  },
+  INSTALL_MS,
+);
+
+test(
+  "a secret of the run that the agent `model` is told and prints reaches its model, and is in no recording of the calls",
+  async () => {
+    const repo = project();
+    const canary = `canary-${randomUUID()}`;
+    const { document } = await stack.json<Summary>(
+      [
+        ...["run", `Fix the broken add, with the token ${canary}`, "--repo", repo.path, "--check", CHECK],
+        ...["--agent", "model", "--model", "m", "--model-host", CURIOUS, "--model-usd", "2"],
+        ...["--env", `MY_TOKEN=${canary}`],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "succeeded", code: null });
+    const bodies = curious.heard.map(({ body }) => body);
+    const told = bodies.map((body) => body.split(canary).length - 1);
+    // Once by the goal, and from the second call on once more by the output of the command.
+    expect(told).toEqual([1, 2, 2]);
+    for (const n of bodies.keys()) {
+      const path = `egress/model-000${n + 1}.json`;
+      const { stdout } = await stack.antiphon(["evidence", "get", document.runId, "T-001", "1", path]);
+      expect(stdout.split("*".repeat(canary.length)).length - 1).toBe(told[n]);
+      expect(stdout).not.toContain(canary);
+    }
+    // Its calls are found again in the recordings, though these hold stars.
+    expect((await stack.json(["replay", document.runId])).document).toMatchObject({ same: true });
+    expect(curious.heard).toHaveLength(bodies.length);
   },
   INSTALL_MS,
 );

@@ -5,7 +5,18 @@
  * UTF-16 puts between ASCII characters; and white space, which wraps long lines.
  */
 const ESCAPE =
-  /%(?:25){0,3}([0-9a-f]{2})|\\{1,4}u(?:00([0-9a-f]{2})|\{0{0,4}([0-9a-f]{2})\})|\\{1,4}x([0-9a-f]{2})|&#x0{0,4}([0-9a-f]{2});|&#0{0,4}(\d{2,3});|\\{1,4}([0-7]{3})|\\{1,4}(["'/])|[\s\0]/gi;
+  /%(?:25){0,3}([0-9a-f]{2})|\\{1,4}u(?:00([0-9a-f]{2})|\{0{0,4}([0-9a-f]{2})\})|\\{1,4}x([0-9a-f]{2})|&#x0{0,4}([0-9a-f]{2});|&#0{0,4}(\d{2,3});|\\{1,4}([0-7]{3})|\\{1,4}(["'/])/iy;
+
+const [ITSELF, GAP, BEGINS] = [0, 1, 2];
+/**
+ * What a byte is at its place: itself, a gap, or the possible beginning of an escape. Most texts are words and gaps, and
+ * every byte of an answer passes here, so the expression is asked only where an escape may begin.
+ */
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  if (/[\s\0]/.test(char)) return GAP;
+  return "%\\&".includes(char) ? BEGINS : ITSELF;
+});
 
 /** The beginning of an escape at the end of a text; the longest has 14 characters. */
 const BEGUN =
@@ -29,27 +40,32 @@ export class PlainText {
 
   /** @param escaped one character for each byte */
   constructor(escaped: string) {
-    const parts: string[] = [];
+    const text = Buffer.allocUnsafe(escaped.length);
     let [last, plain] = [0, 0];
     const keep = (to: number): void => {
-      if (to === last) return;
-      this.#pieces.push({ plain, at: last, length: to - last, isEscape: false });
-      parts.push(escaped.slice(last, to));
-      plain += to - last;
+      const length = to - last;
+      if (length > 0) this.#pieces.push({ plain: plain - length, at: last, length, isEscape: false });
     };
     this.begunAt = begunAt(escaped);
-    for (const match of escaped.matchAll(ESCAPE)) {
-      if (match.index >= this.begunAt) break;
-      keep(match.index);
-      const { length } = match[0];
-      last = match.index + length;
-      this.#pieces.push({ plain, at: match.index, length, isEscape: true });
-      const char = characterOf(match);
-      parts.push(char);
-      plain += char.length;
+    let at = 0;
+    while (at < this.begunAt) {
+      const byte = escaped.charCodeAt(at);
+      const kind = KINDS[byte];
+      const match = kind === BEGINS ? escapeAt(escaped, at) : null;
+      if (kind === GAP || match !== null) {
+        keep(at);
+        const length = match?.[0].length ?? 1;
+        this.#pieces.push({ plain, at, length, isEscape: true });
+        if (match !== null) text[plain++] = characterOf(match);
+        at += length;
+        last = at;
+      } else {
+        text[plain++] = byte;
+        at += 1;
+      }
     }
     keep(this.begunAt);
-    this.text = parts.join("");
+    this.text = text.toString("latin1", 0, plain);
   }
 
   /** Where the escaped form of a range of the plain text begins and ends. */
@@ -92,10 +108,15 @@ function begunAt(escaped: string): number {
   return escaped.length;
 }
 
-function characterOf([, percent, u, braced, x, hex, decimal, octal, itself]: RegExpExecArray): string {
+function escapeAt(escaped: string, at: number): RegExpExecArray | null {
+  ESCAPE.lastIndex = at;
+  return ESCAPE.exec(escaped);
+}
+
+function characterOf([, percent, u, braced, x, hex, decimal, octal, itself = ""]: RegExpExecArray): number {
   const sixteen = percent ?? u ?? braced ?? x ?? hex;
-  if (sixteen !== undefined) return String.fromCharCode(Number.parseInt(sixteen, 16));
-  if (decimal !== undefined) return String.fromCharCode(Number(decimal) & 0xff);
-  if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
-  return itself ?? "";
+  if (sixteen !== undefined) return Number.parseInt(sixteen, 16);
+  if (decimal !== undefined) return Number(decimal) & 0xff;
+  if (octal !== undefined) return Number.parseInt(octal, 8) & 0xff;
+  return itself.charCodeAt(0);
 }

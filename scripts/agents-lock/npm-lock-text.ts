@@ -1,0 +1,41 @@
+/** The text of a lock of npm packages: what npm resolves, without the registry that it asked and without notes for people. */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { NODE_BUILDS } from "@antiphon/contracts/runs/npm-lock";
+
+const PINNED = resolve(import.meta.dirname, "../../setup/node-program.json");
+const FOR_PEOPLE = ["resolved", "license", "funding", "engines", "deprecated"];
+
+/** @param scratch an empty directory */
+export function npmLockText(npm: readonly string[], scratch: string): string {
+  const { node } = JSON.parse(readFileSync(PINNED, "utf8")) as { readonly node: string };
+  const root = {
+    name: "agent",
+    private: true,
+    dependencies: Object.fromEntries(npm.map(nameAndVersion)),
+    optionalDependencies: Object.fromEntries(NODE_BUILDS.map((name) => [name, node])),
+  };
+  writeFileSync(join(scratch, "package.json"), JSON.stringify(root));
+  execFileSync("npm", ["install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: scratch,
+    stdio: "inherit",
+  });
+  return withoutNotes(readFileSync(join(scratch, "package-lock.json"), "utf8"));
+}
+
+export function withoutNotes(text: string): string {
+  const { packages, ...lock } = JSON.parse(text) as {
+    readonly packages: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  };
+  const kept = Object.entries(packages).map(
+    ([place, one]) =>
+      [place, Object.fromEntries(Object.entries(one).filter(([key]) => !FOR_PEOPLE.includes(key)))] as const,
+  );
+  return `${JSON.stringify({ ...lock, packages: Object.fromEntries(kept) }, null, 2)}\n`;
+}
+
+function nameAndVersion(one: string): [name: string, version: string] {
+  const at = one.lastIndexOf("@");
+  return [one.slice(0, at), one.slice(at + 1)];
+}

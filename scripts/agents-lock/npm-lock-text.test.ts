@@ -12,6 +12,15 @@ test("a lock keeps what installing needs, and neither hosts nor notes for people
   });
 });
 
+test("a build that the registry does not have is left out", () => {
+  const names = { "x-linux": "1.0.0", "x-windows": "1.0.0" };
+  const packages = { "node_modules/x": { optionalDependencies: names }, "node_modules/x-linux": {} };
+  const { packages: kept } = JSON.parse(withoutNotes(JSON.stringify({ packages }))) as {
+    packages: Record<string, unknown>;
+  };
+  expect(kept["node_modules/x"]).toEqual({ optionalDependencies: { "x-linux": "1.0.0" } });
+});
+
 const agents = new URL("../../agents/", import.meta.url);
 const locks = readdirSync(agents, { recursive: true, encoding: "utf8" }).filter((file) =>
   file.endsWith("package-lock.json"),

@@ -24,15 +24,24 @@ export function npmLockText(npm: readonly string[], scratch: string): string {
   return withoutNotes(readFileSync(join(scratch, "package-lock.json"), "utf8"));
 }
 
+type Packages = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Builds for other platforms that the registry does not have are left out: `npm ci` insists on all that a lock mentions. */
 export function withoutNotes(text: string): string {
-  const { packages, ...lock } = JSON.parse(text) as {
-    readonly packages: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  };
-  const kept = Object.entries(packages).map(
-    ([place, one]) =>
-      [place, Object.fromEntries(Object.entries(one).filter(([key]) => !FOR_PEOPLE.includes(key)))] as const,
-  );
-  return `${JSON.stringify({ ...lock, packages: Object.fromEntries(kept) }, null, 2)}\n`;
+  const { packages, ...lock } = JSON.parse(text) as { readonly packages: Packages };
+  const held = new Set(Object.keys(packages).map((place) => place.slice(place.lastIndexOf("node_modules/"))));
+  const kept = Object.entries(packages).map(([place, one]) => {
+    const { optionalDependencies, ...rest } = one;
+    const builds = Object.entries(optionalDependencies ?? {}).filter(([name]) =>
+      held.has(`node_modules/${name}`),
+    );
+    const all = {
+      ...rest,
+      ...(builds.length === 0 ? {} : { optionalDependencies: Object.fromEntries(builds) }),
+    };
+    return [place, Object.fromEntries(Object.entries(all).filter(([key]) => !FOR_PEOPLE.includes(key)))];
+  });
+  return `${JSON.stringify({ ...lock, packages: Object.fromEntries(kept) as Packages }, null, 2)}\n`;
 }
 
 function nameAndVersion(one: string): [name: string, version: string] {

@@ -1,7 +1,8 @@
 /**
- * `npm run agents:lock -- <pack>`: makes the lock of a pack of `agents/` again, after its `pip` has changed. pip resolves what the pack needs
+ * `npm run agents:lock -- <pack>`: makes the locks of a pack of `agents/` again, after its `npm` or `pip` has changed. npm resolves what
+ * the pack needs for all platforms, with the Node of the sandbox image. pip resolves what the pack needs
  * for each Python and platform below, all with the same versions, and nothing is installed. A platform for which there is no such set
- * is left out and named. It needs a Python with pip, asks the index that pip is set to, and takes a minute a platform.
+ * is left out and named. For pip it needs a Python with pip, asks the index that pip is set to, and takes a minute a platform.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { join, resolve } from "node:path";
 import { validate } from "@antiphon/contracts";
 import { completePack } from "@antiphon/contracts/runs/pack-files";
 import { parse } from "yaml";
+import { npmLockText } from "./agents-lock/npm-lock-text.ts";
 import { lockText, pinsOf, type PipReport, type Resolved } from "./agents-lock/lock-text.ts";
 
 const PYTHONS = ["3.11", "3.12", "3.13"];
@@ -31,17 +33,22 @@ const folder = resolve(import.meta.dirname, "../agents", name);
 const read = validate("AgentPack", parse(readFileSync(join(folder, "agent.yaml"), "utf8")));
 if (!read.ok) throw new Error(`agents/${name}/agent.yaml is no pack: ${JSON.stringify(read.errors[0])}`);
 const pack = read.value;
-const { pip = [], lock } = pack.install ?? {};
-if (pip.length === 0 || lock === undefined)
-  throw new Error(`agents/${name}/agent.yaml names no packages of "pip", or no "lock" for them`);
-
+const { npm = [], npm_lock, pip = [], lock } = pack.install ?? {};
+const texts = new Map<string, string>();
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-lock-"));
 try {
-  execFileSync("python3", ["-I", RESOLVE, "3.11", "x86_64", "--version"], { stdio: "inherit" });
-  const text = lockText(pip, resolved());
-  completePack(pack, (file) => (file === lock ? Buffer.from(text) : readFileSync(join(folder, file)))); // It has to fit.
-  writeFileSync(join(folder, lock), text);
-  process.stdout.write(`agents/${name}/${lock}: ${text.trim().split("\n").length - 1} packages\n`);
+  if (npm.length > 0 && npm_lock !== undefined) texts.set(npm_lock, npmLockText(npm, scratch));
+  if (pip.length > 0 && lock !== undefined) {
+    execFileSync("python3", ["-I", RESOLVE, "3.11", "x86_64", "--version"], { stdio: "inherit" });
+    texts.set(lock, lockText(pip, resolved()));
+  }
+  if (texts.size === 0)
+    throw new Error(`agents/${name}/agent.yaml names no packages with an "npm_lock" or a "lock" for them`);
+  completePack(pack, (file) => Buffer.from(texts.get(file) ?? readFileSync(join(folder, file)))); // They have to fit.
+  for (const [file, text] of texts) {
+    writeFileSync(join(folder, file), text);
+    process.stdout.write(`agents/${name}/${file}: ${text.length} bytes\n`);
+  }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

@@ -11,7 +11,7 @@ export {
 } from "./documents/document.ts";
 export { AgentPack, type PackAsks, type PackTranscript } from "./settings/agent-pack.ts";
 export { missingProgram, programOf } from "./runs/check-program.ts";
-export { isPinnedInstall, packAgent, type PackChoice } from "./runs/pack-agent.ts";
+export { isPinnedInstall, packAgent, startsAnywhere, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";
 export * from "./rpc/environment.ts";

@@ -1,7 +1,7 @@
 /** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -165,6 +165,32 @@ test.each([
       expect(decision).toBe("allow");
       expect(model?.charged_tokens).toBe(1020);
     }
+  },
+  INSTALL_MS,
+);
+
+test(
+  "a package that differs from the lock of its pack is not installed, and the run ends before an attempt",
+  async () => {
+    const pack = join(directory, "other-model");
+    cpSync(join(import.meta.dirname, "../../agents/model"), pack, { recursive: true });
+    const file = join(pack, "package-lock.json");
+    const lock = JSON.parse(readFileSync(file, "utf8")) as {
+      packages: Record<string, { integrity: string }>;
+    };
+    lock.packages["node_modules/ai"]!.integrity = `sha512-${Buffer.alloc(64).toString("base64")}`;
+    writeFileSync(file, JSON.stringify(lock));
+    const repo = project();
+    const { document } = await stack.json<Summary>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
+        ...["--agent", pack, "--model-usd", "2"],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
+    expect(document.message).toMatch(/integrity/i);
+    expect(repo.landed(document.runId)).toEqual([]);
   },
   INSTALL_MS,
 );

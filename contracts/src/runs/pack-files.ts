@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { AntiphonError } from "../errors.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
+import { npmLockFault, rootOf } from "./npm-lock.ts";
 import { fileCommand } from "./pack-agent.ts";
 
 /** A record of the run holds the command, and no command is longer. */
@@ -19,21 +20,33 @@ export function completePack(
 ): AgentPack {
   if (install === undefined) return pack;
   const { files = [], commands = [], ...packages } = install;
-  const { lock, pip } = packages;
+  const { lock, pip, npm, npm_lock } = packages;
   if (lock !== undefined && pip === undefined)
     throw invalid(`${lock} holds the packages of "pip", and there are none`);
-  const locked = lock === undefined ? [] : writingInParts(lock, contentOf(lock));
+  if (npm_lock !== undefined && npm === undefined)
+    throw invalid(`${npm_lock} holds the packages of "npm", and there are none`);
+  const locked = lock === undefined ? [] : writingInParts(lock, lock, contentOf(lock));
+  if (npm_lock !== undefined) locked.push(...npmLocked(npm ?? [], npm_lock, contentOf(npm_lock)));
   const all = [...locked, ...files.map((name) => writing(name, contentOf(name))), ...commands];
   return { ...pack, install: { ...packages, ...(all.length === 0 ? {} : { commands: all }) } };
 }
 
-/** Hashes do not compress, so a lock of many packages takes several commands. */
-function writingInParts(name: string, content: Uint8Array | null): string[] {
-  if (content === null) throw invalid(`${name}: there is no such file, and agent.yaml names it as "lock"`);
+/** The lock, and the package.json that it is for. */
+function npmLocked(npm: readonly string[], lock: string, content: Uint8Array | null): string[] {
+  const locked = writingInParts(lock, "package-lock.json", content);
+  const text = Buffer.from(content ?? []).toString("utf8");
+  const fault = npmLockFault(npm, text);
+  if (fault !== null) throw invalid(`${lock}: ${fault}; \`npm run agents:lock\` makes it again`);
+  return [fileCommand("package.json", packedOf(Buffer.from(JSON.stringify(rootOf(text))))), ...locked];
+}
+
+/** Hashes do not compress, so a lock of many packages takes several commands. @param as its name in the sandbox */
+function writingInParts(name: string, as: string, content: Uint8Array | null): string[] {
+  if (content === null) throw invalid(`${name}: there is no such file, and agent.yaml names it as a lock`);
   for (let parts = 1; parts <= MOST_PARTS; parts += 1) {
     const bytes = Math.ceil(content.length / parts);
     const commands = Array.from({ length: parts }, (_, n) =>
-      fileCommand(name, packedOf(content.subarray(n * bytes, (n + 1) * bytes)), n > 0),
+      fileCommand(as, packedOf(content.subarray(n * bytes, (n + 1) * bytes)), n > 0),
     );
     if (commands.every((command) => command.length <= COMMAND_CHARS)) return commands;
   }

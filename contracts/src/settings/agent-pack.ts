@@ -30,6 +30,13 @@ export const PackInstall = closed(
           "A file beside `agent.yaml` with what `pip` needs: each package with its version and hashes, as `pip install --require-hashes` reads it. Nothing else is installed.",
       }),
     ),
+    npm_lock: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+        description:
+          "A file beside `agent.yaml` with what `npm` needs: each package with its version and integrity, as `npm ci` reads it, and the Node that runs them. Nothing else is installed.",
+      }),
+    ),
     commands: Type.Optional(
       Type.Array(line(8192, "Runs in the home directory."), {
         minItems: 1,

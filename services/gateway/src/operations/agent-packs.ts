@@ -86,8 +86,9 @@ export async function agentOfPack(
     if (found === null) continue;
     if (found.pack === null) throw new AntiphonError("ANT_AGENT_PACK_INVALID", `${name}: ${found.fault}`);
     const contents = new Map<string, Buffer>();
-    const { files = [], lock } = found.pack.install ?? {};
-    for (const file of lock === undefined ? files : [...files, lock]) {
+    const { files = [], lock, npm_lock } = found.pack.install ?? {};
+    for (const file of [...files, lock, npm_lock]) {
+      if (file === undefined) continue;
       const content = await readFile(join(folder, name, file)).catch(() => null); // Named as missing below.
       if (content !== null) contents.set(file, content);
     }

@@ -62,16 +62,16 @@ function ownersOf(subject: string): string[] {
 }
 
 /**
- * Live output, which is a hint. A service hears it from the accounts of those who tell it, as the server does not pass on to a
- * stream import what an account got by a service import. Records are heard from the Director's account alone.
+ * Live output and control hints. A service hears them from the accounts of those who tell them, as the server does not pass on to
+ * a stream import what an account got by a service import. Records are heard from the Director's account alone.
  */
-const LIVE = "antiphon.v1.log.";
+const HINTS = ["antiphon.v1.log.", "antiphon.v1.ctl."];
 
-/** The live subjects of each other account outside the Director's. */
-function toldBy(name: string, partitions: number): { owner: string; subject: string }[] {
+/** The hints with this prefix that other accounts than the Director's tell. */
+function toldBy(name: string, prefix: string, partitions: number): { owner: string; subject: string }[] {
   return SERVICES.filter((one) => !inCore(one) && accountOf(one) !== name).flatMap((one) =>
     rightsOf(one, partitions)
-      .asks.filter(({ subject }) => subject.startsWith(LIVE))
+      .asks.filter(({ subject }) => subject.startsWith(prefix))
       .map(({ subject }) => ({ owner: accountOf(one), subject })),
   );
 }
@@ -127,8 +127,8 @@ export function accountsConfig({ keys, partitions, anonymous }: AccountsOptions)
     for (const subject of rights.hears.filter(() => name !== CORE)) {
       share("stream", subject, CORE, name);
       own.imports.add(`{ stream: { account: ${CORE}, subject: ${text(subject)} } }`);
-      if (!subject.startsWith(LIVE)) continue;
-      for (const told of toldBy(name, partitions)) {
+      const prefix = HINTS.find((one) => subject.startsWith(one));
+      for (const told of prefix === undefined ? [] : toldBy(name, prefix, partitions)) {
         share("stream", told.subject, told.owner, name);
         own.imports.add(`{ stream: { account: ${told.owner}, subject: ${text(told.subject)} } }`);
       }

@@ -5,6 +5,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeBusyboxImage } from "../support/busybox-image.ts";
+import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
 import { eventually } from "../support/nats.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
@@ -66,6 +68,8 @@ let patient: ModelStub;
 let curious: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
+let bare: MinimalImage;
+let withoutGlibc: MinimalImage;
 const projects: Project[] = [];
 
 beforeAll(async () => {
@@ -100,11 +104,16 @@ beforeAll(async () => {
   models.push({ ...models[1]!, host: CURIOUS, base_url: `http://127.0.0.1:${curious.port}/v1` });
   const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
   writeFileSync(file, JSON.stringify(config));
+  bare = makeMinimalImage("packs-bare");
+  withoutGlibc = await makeBusyboxImage("packs-busybox");
   stack = await startStack({ env });
+  for (const { ref } of [bare, withoutGlibc]) await stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
+  for (const { ref } of [bare, withoutGlibc]) await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
+  for (const image of [bare, withoutGlibc]) image.remove();
   await stub.close();
   await patient.close();
   await curious.close();
@@ -191,6 +200,58 @@ test(
     expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
     expect(document.message).toMatch(/integrity/i);
     expect(repo.landed(document.runId)).toEqual([]);
+  },
+  INSTALL_MS,
+);
+
+/** It is no check of npm, which the image has not. */
+const GREP = "grep -q 'a + b' add.js";
+
+test.each(["pi", ...atNight("claude", "codex", "gemini", "opencode", "opencode-server")])(
+  "%s brings what it runs with: in an image without node, npm and python it fixes a repository, and the fix lands",
+  async (agent) => {
+    const repo = project();
+    const { document } = await stack.json<Summary>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", GREP, "--no-setup"],
+        ...["--agent", agent, "--model-usd", "2", "--image", bare.ref],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "succeeded", code: null });
+    expect(repo.landed(document.runId)).toHaveLength(1);
+    // Not even beside the agent: its commands find what the image has.
+    const { stdout } = await stack.antiphon([
+      "evidence",
+      "get",
+      document.runId,
+      "T-001",
+      "1",
+      "environment/setup.log",
+    ]);
+    expect(stdout).not.toContain("npm ci");
+  },
+  INSTALL_MS,
+);
+
+test.each([
+  ["pi", "the Node of the agent does not start in this image, because it needs glibc"],
+  ["mini-swe-agent", "the image has no python3"],
+])(
+  "%s is refused before its first attempt in an image that cannot run it, with the reason",
+  async (agent, why) => {
+    const repo = project();
+    const heard = stub.heard.length;
+    const { document } = await stack.json<Summary & { tasks: unknown[] }>(
+      [
+        ...["run", "Fix the broken add", "--repo", repo.path, "--check", GREP, "--no-setup"],
+        ...["--agent", agent, "--model-usd", "2", "--image", withoutGlibc.ref],
+      ],
+      { timeoutMs: INSTALL_MS },
+    );
+    expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
+    expect(document.message).toContain(why);
+    expect(stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,
 );

@@ -10,6 +10,7 @@ const TOOLS = [
   "chmod",
   "cp",
   "head",
+  "ln",
   "ls",
   "mkdir",
   "rm",
@@ -23,7 +24,7 @@ const TOOLS = [
   "grep",
 ];
 
-/** Copies the tools and the libraries they load into a tree, and writes it as a tar. */
+/** Copies the tools, the libraries that they load and the rest of glibc into a tree, and writes it as a tar. */
 const SCRIPT = `
 set -e; T=/tmp/tree; mkdir -p $T/bin $T/tmp $T/workspace $T/dev $T/proc $T/sys $T/etc; ln -s bin $T/sbin
 mkdir -p $T/usr; ln -s ../bin $T/usr/bin
@@ -31,6 +32,8 @@ cp /bin/dash $T/bin/sh
 for tool in ${TOOLS.join(" ")}; do cp -L "$(command -v $tool)" $T/bin/$tool; done
 for lib in $(ldd $T/bin/* 2>/dev/null | grep -o '/[^ ]*' | grep '\\.so' | sort -u); do
   mkdir -p "$T$(dirname "$lib")"; cp -Lu "$lib" "$T$lib"; done
+glibc=$(dirname "$(ldd /bin/dash | grep -o '/[^ ]*libc\\.so\\.6')")
+for part in libm.so.6 libdl.so.2 libpthread.so.0; do cp -Lu "$glibc/$part" "$T$glibc/$part"; done
 tar -cf - -C $T .`;
 
 export interface MinimalImage {

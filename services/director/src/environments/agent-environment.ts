@@ -3,10 +3,13 @@
  *
  * Installing pinned packages reads nothing of the repository, so an attempt that needs only these shares its environment
  * with all repositories; other commands might, and are kept to their repository. The clean room never has the agent.
+ *
+ * An agent that brings all that it runs with asks nothing of the run's image.
  */
 import {
   isPinnedInstall,
   sha256Hex,
+  startsAnywhere,
   type AgentSpec,
   type EnvironmentSpec,
   type TreeRef,
@@ -21,21 +24,32 @@ export function withAgent(
   if (agent.kind !== "pack" || agent.install.length === 0) return spec;
   const { name, install, tools, path } = agent;
   const found = `agent ${name}: ${install.join("; ")}`.slice(0, 512);
+  const scope = install.every(isPinnedInstall)
+    ? `agent:${name}`
+    : `repo:${sha256Hex(repository).slice(0, 32)}`;
+  const starts = startsAnywhere(install);
+  const ofImage = starts === null ? tools : [];
+  const own =
+    starts === null
+      ? {}
+      : { agent: { installs: install.length, scope, tools: [...tools], path: [...path], starts } };
   if (spec !== null)
     return {
       ...spec,
+      ...own,
       commands: [...install, ...spec.commands],
-      tools: [...new Set([...tools, ...spec.tools])],
+      tools: [...new Set([...ofImage, ...spec.tools])],
       path: [...path, ...spec.path],
       found: [found, ...spec.found],
     };
   return {
+    ...own,
     commands: [...install],
     inputs: sha256Hex(JSON.stringify(install)),
     decided_by: [],
-    scope: install.every(isPinnedInstall) ? `agent:${name}` : `repo:${sha256Hex(repository).slice(0, 32)}`,
+    scope,
     source: { tree: tree.object, overlay: null, deletions: [] },
-    tools: [...tools],
+    tools: [...ofImage],
     path: [...path],
     variables: {},
     found: [found],

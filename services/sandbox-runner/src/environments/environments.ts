@@ -25,6 +25,7 @@ import { environmentKey } from "./environment-key.ts";
 import { afterUse, nextMove, type EnvironmentRecord } from "./environment-record.ts";
 import type { LayerContent } from "./laying.ts";
 import type { LayerArchive } from "./layer-archive.ts";
+import { agentSpec, specBeside, wholeSpec } from "./agent-parts.ts";
 import { Claim } from "./claim.ts";
 import { prepare, SetupFault, type PreparationPorts } from "./preparation.ts";
 import { SetupLog } from "./setup-log.ts";
@@ -51,6 +52,8 @@ export interface Needing {
   readonly spec: EnvironmentSpec;
   readonly image: ImageFacts;
   readonly ports: PreparationPorts & Pick<JobPorts, "progress">;
+  /** The installed agent that it is prepared beside. */
+  readonly base?: LayerContent;
 }
 
 const LOOK_MS = 250;
@@ -74,8 +77,28 @@ export class Environments {
     return entry?.value.state === "ready";
   }
 
-  /** @throws AntiphonError ANT_ENVIRONMENT_FAILED (an EnvironmentFailure), or the machine's fault */
-  async ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {
+  /**
+   * @param standard the image in which an agent is installed that fits any image
+   * @throws AntiphonError ANT_ENVIRONMENT_FAILED (an EnvironmentFailure), or the machine's fault
+   */
+  async ensure(
+    needing: Needing,
+    standard: () => Promise<ImageFacts>,
+    signal: AbortSignal,
+  ): Promise<PreparedEnvironment> {
+    const { spec, image } = needing;
+    const home = spec.agent === undefined ? image : await standard();
+    if (spec.agent === undefined || home.id === image.id)
+      return this.#ensure({ ...needing, spec: wholeSpec(spec) }, signal);
+    const installed = await this.#ensure(
+      { ...needing, spec: agentSpec(spec, spec.agent), image: home },
+      signal,
+    );
+    const beside = specBeside(spec, spec.agent, installed.layer.digest);
+    return this.#ensure({ ...needing, spec: beside, base: installed.layer }, signal);
+  }
+
+  async #ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {
     const { records, clock } = this.#options;
     const key = this.keyOf(needing.spec, needing.image);
     const again = needing.request.again === true;
@@ -143,7 +166,7 @@ export class Environments {
     signal: AbortSignal,
   ): Promise<PreparedEnvironment> {
     const { layers, clock } = this.#options;
-    const { spec, image, request, ports } = needing;
+    const { spec, image, request, ports, base = null } = needing;
     const path = await layers.newFile(key);
     const log = new SetupLog();
     const begun = clock.now();
@@ -154,8 +177,8 @@ export class Environments {
     tell();
     const telling = setInterval(tell, NEWS_MS).unref();
     try {
-      const made = await prepare({ spec, image, request, path, log, news }, ports, stop);
-      const layer = await layers.store(path, made.layer);
+      const made = await prepare({ spec, image, request, path, log, news, base }, ports, stop);
+      const layer = made.isBase ? layers.refOf(made.layer) : await layers.store(path, made.layer);
       const report = await this.#report(key, needing, log, {
         duration_ms: clock.now() - begun,
         layer: layer.digest,

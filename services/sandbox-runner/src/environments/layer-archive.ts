@@ -61,6 +61,11 @@ export class LayerArchive {
     return ref;
   }
 
+  /** The reference of a layer that was stored before. */
+  refOf({ sha256, bytes }: Pick<WrittenLayer, "sha256" | "bytes">): BlobRef {
+    return layerRef(this.#blobs.bucket, sha256, bytes);
+  }
+
   /** @throws AntiphonError ANT_BLOB_MISSING, ANT_BLOB_CORRUPT when neither this machine nor the store has it */
   async open(ref: BlobRef): Promise<LayerContent> {
     const tree = await this.#archive.open(ref.name);

@@ -32,6 +32,7 @@ import { TarReader } from "../workspace/tar-reader.ts";
 import { fillWorkspace, planWorkspace, wantedOf } from "../workspace/workspace.ts";
 import { setupVariables } from "./environment-variables.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
+import { unpackHome, withRoom, type LayerContent } from "./laying.ts";
 import { LayerWriter, type WrittenLayer } from "./layer-writer.ts";
 import type { SetupLog } from "./setup-log.ts";
 import type { SetupNews } from "./setup-news.ts";
@@ -50,6 +51,15 @@ export interface Preparation {
   readonly path: string;
   readonly log: SetupLog;
   readonly news: SetupNews;
+  /** An installed agent, which is there before the commands run; null: none. */
+  readonly base: LayerContent | null;
+}
+
+export interface Made {
+  readonly layer: WrittenLayer;
+  /** True: it is that of the installed agent, and no file was written. */
+  readonly isBase: boolean;
+  readonly egress: EgressReport;
 }
 
 export class SetupFault extends Error {
@@ -76,9 +86,12 @@ export async function prepare(
   preparation: Preparation,
   ports: PreparationPorts,
   signal: AbortSignal,
-): Promise<{ layer: WrittenLayer; egress: EgressReport }> {
+): Promise<Made> {
   const { spec, image, request } = preparation;
-  const container = setupLimits(ports.defaults);
+  const container =
+    preparation.base === null
+      ? setupLimits(ports.defaults)
+      : withRoom(setupLimits(ports.defaults), preparation.base);
   const source = { ...spec.source, files: [] };
   // Streamed and not mounted over a layer, because what setup makes is read out as a whole.
   const sources = { ...ports.sources, layering: STREAMED };
@@ -92,6 +105,7 @@ export async function prepare(
     signal.throwIfAborted();
     const { sandbox } = lease;
     await fillWorkspace(lease, workspace, "nothing");
+    if (preparation.base !== null) await unpackHome(sandbox, preparation.base);
     const link = await ports.egress(request, DOWNLOADS, sandbox);
     const variables = setupVariables(stepEnvironment(image, SANDBOX_HOME), spec);
     try {
@@ -102,11 +116,15 @@ export async function prepare(
       throw faultOf(error, egress);
     }
     const egress = await link.close();
+    const { base } = preparation;
+    // Its one command has shown that the agent starts here.
+    if (base !== null && spec.commands.length === 1)
+      return { layer: { ...base, sha256: base.digest }, isBase: true, egress };
     const isTracked = (path: string): boolean => workspace.baseline.has(path);
     const layer = await packed(preparation, sandbox, isTracked).catch((error: unknown) => {
       throw faultOf(error, egress);
     });
-    return { layer, egress };
+    return { layer, isBase: false, egress };
   } finally {
     signal.removeEventListener("abort", stop);
     ports.later(lease.release());

@@ -91,7 +91,11 @@ async function ensureEnvironment(
   const spec = plan.workspace.environment;
   if (spec === undefined) return null;
   try {
-    const found = await ports.environments.ensure({ request, spec, image, ports }, signal);
+    const found = await ports.environments.ensure(
+      { request, spec, image, ports },
+      () => ports.image(null),
+      signal,
+    );
     progress.environment = found.report;
     return { layer: found.layer, spec };
   } catch (error) {

@@ -29,6 +29,8 @@ export async function startModelScript(
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { url = "" } = request;
+      // Some programs first ask whether anyone is there.
+      if (body === "") return response.end();
       const asked = JSON.parse(body) as Json;
       heard.push(asked);
       before(heard.length);

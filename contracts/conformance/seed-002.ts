@@ -177,7 +177,7 @@ export const seed002 = statements("002", {
     },
     {
       says: "POST /runs/:id/events resumes a waiting run",
-      file: "test/e2e/honest-failures.test.ts",
+      file: "test/e2e/questions.test.ts",
       title: "a question puts the run in waiting_input, exit code 3, and an answer over HTTP resumes it",
     },
     {

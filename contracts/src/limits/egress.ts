@@ -20,6 +20,7 @@ export const egress = {
   resumedBytes: [24 * MiB, "bytes", "calls of a lost attempt; parsing them stalls others", "asked anew"],
   checkpointStateBytes: [8 * MiB, "bytes", "what a program says of itself in a checkpoint", "none is kept"],
   checkpointTreeBytes: [32 * MiB, "bytes", "files of a checkpoint, packed", "none is kept"],
+  checkpointKeepS: [7 * 86_400, "seconds", "a checkpoint's files are kept", "the next attempt begins anew"],
   checkpointBytes: [
     512 * MiB,
     "bytes",

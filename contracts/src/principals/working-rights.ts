@@ -66,7 +66,7 @@ export function egress(places: Places): Rights {
       ...readsKv(BUCKETS.budgets),
       ask(`$KV.${BUCKETS.budgets}.*`),
       ask(`$KV.${BUCKETS.budgets}.*.*.*`), // The recordings of an attempt's calls.
-      ...writesFiles(BUCKETS.evidenceFiles),
+      ...writesFiles(BUCKETS.evidenceFiles, BUCKETS.checkpoints),
       ...places.journals.map((stream) => api(`STREAM.INFO.${stream}`)), // Tells the number of partitions.
       durability,
     ],

@@ -74,6 +74,8 @@ export type BucketSpec = {
    * other services than Directors write, because whoever may write one name could remove them all.
    */
   rollups: boolean;
+  /** Absent: what is in it stays until it is removed. */
+  maxAgeMs?: number;
 };
 
 /** A Director continues after its own records by itself. It reads `intent` and `claim` to learn what they led to. */
@@ -163,6 +165,7 @@ export const BUCKETS = {
   recordings: "ANT_RECORDINGS",
   compiled: "ANT_COMPILED",
   budgets: "ANT_BUDGETS",
+  checkpoints: "ANT_CHECKPOINTS",
   archive: "ANT_ARCHIVE",
   environments: "ANT_ENVIRONMENTS",
   layers: "ANT_LAYERS",
@@ -338,6 +341,15 @@ const buckets: readonly BucketSpec[] = [
     keys: "<runId>, <runId>.<taskId>.<epoch>, <runId>.<taskId>.kept-<epoch>",
     history: 1,
     rollups: false,
+  },
+  {
+    name: BUCKETS.checkpoints,
+    kind: "object",
+    purpose: "Conversations and files of attempts under way, which the attempt after a lost one goes on from.",
+    keys: "sha256-<base64url>",
+    history: 1,
+    rollups: false,
+    maxAgeMs: limits.checkpointKeepS * 1000,
   },
   {
     name: BUCKETS.archive,

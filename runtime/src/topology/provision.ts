@@ -180,7 +180,7 @@ function bucketConfig(spec: BucketSpec): WantedStream {
     allow_rollup_hdrs: spec.rollups,
     deny_delete: kv,
     deny_purge: false,
-    max_age: 0,
+    max_age: (spec.maxAgeMs ?? 0) * nanos,
     max_bytes: -1,
     max_msg_size: -1,
     max_msgs_per_subject: kv ? spec.history : -1,

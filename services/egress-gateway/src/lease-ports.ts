@@ -4,7 +4,7 @@ import type { Logger, Meter } from "@antiphon/runtime";
 import type { BudgetStore } from "./models/budget-store.ts";
 import type { EgressSettings } from "./config.ts";
 import type { Deadlines } from "./proxy/deadlines.ts";
-import type { Checkpoints } from "./checkpoints/checkpoints.ts";
+import type { CheckpointStore } from "./checkpoints/lease-checkpoints.ts";
 import type { CallLists } from "./models/call-list.ts";
 
 export interface LeasePorts {
@@ -14,7 +14,7 @@ export interface LeasePorts {
   /** Where the calls of attempts under way are listed. Default: nowhere, and an attempt after a lost one asks anew. */
   readonly lists?: CallLists;
   /** Where programs leave checkpoints. Default: nowhere. */
-  readonly checkpoints?: Checkpoints;
+  readonly checkpoints?: CheckpointStore;
   /** Stores bytes under their own digest. */
   readonly store: (bytes: Buffer) => Promise<BlobRef>;
   /** Reads a recording of a model call. */

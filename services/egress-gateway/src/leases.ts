@@ -136,7 +136,7 @@ export class Leases {
       },
       model: modelOf(request, account, models, settings, this.#ports),
       checkpoint: checkpointsOf({
-        ...{ checkpoints: this.#ports.checkpoints, store: this.#ports.store, read: this.#ports.read },
+        checkpoints: this.#ports.checkpoints,
         ...{ asked, secrets: secretsOf(settings.credentials), recordings: account.recordings },
         ...{ replayed, replayedCalls: request.grant.replay?.calls ?? [] },
         onBegun: () => this.#fence(asked),

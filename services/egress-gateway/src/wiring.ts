@@ -22,6 +22,7 @@ export function startEgress(
   live: Pick<LiveSettings, "current"> = new LiveSettings(log),
 ): Role {
   const blobs = openBlobs(bus, BUCKETS.evidenceFiles);
+  const checkpointFiles = openBlobs(bus, BUCKETS.checkpoints);
   const meter = metrics ?? silentMeter;
   const budgets = openKv(bus, BUCKETS.budgets);
   const leases = new Leases({
@@ -34,7 +35,11 @@ export function startEgress(
         "the calls of an attempt are not listed; the next one asks anew if it is lost",
       ),
     ),
-    checkpoints: new Checkpoints(budgets),
+    checkpoints: {
+      registers: new Checkpoints(budgets),
+      store: (bytes) => checkpointFiles.put(null, bytes),
+      read: (blob) => checkpointFiles.get(blob),
+    },
     store: (bytes) => blobs.put(null, bytes),
     read: (recording, signal) => blobs.get(recording, signal === undefined ? {} : { signal }),
     node,

@@ -38,6 +38,7 @@ afterAll(async () => {
 async function gateway(node: string): Promise<Leases> {
   const bus = await nats.connect({ name: node });
   const blobs = openBlobs(bus, BUCKETS.evidenceFiles);
+  const files = openBlobs(bus, BUCKETS.checkpoints);
   const kv = openKv(bus, BUCKETS.budgets);
   const failed = (error: unknown): void => {
     throw error;
@@ -46,11 +47,15 @@ async function gateway(node: string): Promise<Leases> {
     settings: () => settingsFor(upstreams),
     budgets: new BudgetStore(kv),
     lists: new CallLists(kv, failed),
-    checkpoints: new Checkpoints(kv),
-    read: (blob) => {
-      reads += 1;
-      return blobs.get(blob);
+    checkpoints: {
+      registers: new Checkpoints(kv),
+      store: (bytes) => files.put(null, bytes),
+      read: (blob) => {
+        reads += 1;
+        return files.get(blob);
+      },
     },
+    read: (blob) => blobs.get(blob),
     store: (bytes) => blobs.put(null, bytes),
     ...{ node, meter: silentMeter, log: createLogger("test", { level: "silent" }), now: Date.now },
   });

@@ -6,9 +6,14 @@ import type { ExchangePorts } from "../proxy/exchange.ts";
 import { CheckpointExchange, forgetful, type CheckpointPorts } from "./checkpoint-exchange.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 
-export interface LeaseCheckpoints extends Pick<CheckpointPorts, "store" | "read" | "secrets"> {
+/** The newest checkpoint of each attempt, and the files that it names, which go after `limits.checkpointKeepS`. */
+export interface CheckpointStore extends Pick<CheckpointPorts, "store" | "read"> {
+  readonly registers: Checkpoints;
+}
+
+export interface LeaseCheckpoints extends Pick<CheckpointPorts, "secrets"> {
   /** Absent: none are kept. */
-  readonly checkpoints: Checkpoints | undefined;
+  readonly checkpoints: CheckpointStore | undefined;
   readonly asked: EgressOpenRequest;
   /** The recordings of the lease's model calls, to which those before the checkpoint are added. */
   readonly recordings: BlobRef[];
@@ -33,10 +38,10 @@ export function checkpointsOf(lease: LeaseCheckpoints): ExchangePorts["checkpoin
   if (checkpoints === undefined || !isGranted || replay?.then === "stop") return forgetful;
   const before = resumes === undefined ? null : { newest: resumes, oldest: since ?? resumes };
   const exchange = new CheckpointExchange({
-    ...lease,
+    ...{ store: checkpoints.store, read: checkpoints.read, secrets: lease.secrets },
     calls: () => readable(recordings),
     begin: async () => {
-      const register = await checkpoints.begin(asked, before);
+      const register = await checkpoints.registers.begin(asked, before);
       lease.onBegun();
       return register;
     },

@@ -345,7 +345,8 @@ const buckets: readonly BucketSpec[] = [
   {
     name: BUCKETS.checkpoints,
     kind: "object",
-    purpose: "Conversations and files of attempts under way, which the attempt after a lost one goes on from.",
+    purpose:
+      "Conversations and files of attempts under way, which the attempt after a lost one goes on from.",
     keys: "sha256-<base64url>",
     history: 1,
     rollups: false,

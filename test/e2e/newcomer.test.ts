@@ -112,7 +112,7 @@ const WITH_SERVICES: readonly string[] = [
   "run Fix --repo good --egress all --command true",
   "run Fix --repo good --image ubuntu:99 --command true --check true",
   "run Fix --repo good --attempts 999 --command true",
-  'run Fix --repo good --command "touch new"',
+  'run Fix --repo good --command "touch new" --end-without-check',
   'run Fix --repo good --attempts 1 --command "touch new" --check no-such-program',
   'run Fix --repo good --attempts 1 --command "touch new" --check ./check.sh',
   "run Fix --repo good --attempts 1 --command no-such-program --check true",

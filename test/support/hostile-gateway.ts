@@ -33,8 +33,9 @@ function record(seq: number, type: string, taskId: string | null, epoch: number,
 const CHECK = { command: HOSTILE, exitCode: 1, timedOut: false, durationMs: 5, tail: HOSTILE };
 
 function records(): object[] {
-  const task = { task: { task_id: "T-001", instruction: HOSTILE, kind: "run" }, deps: [] };
-  const other = { task: { task_id: "T-002", instruction: HOSTILE, kind: "run" }, deps: ["T-001"] };
+  const agent = { kind: "pack", name: HOSTILE, argv: [HOSTILE] };
+  const task = { task: { task_id: "T-001", instruction: HOSTILE, kind: "run" }, deps: [], agent };
+  const other = { task: { task_id: "T-002", instruction: HOSTILE, kind: "run" }, deps: ["T-001"], agent };
   const rows: [string, string | null, number, unknown][] = [
     [
       "intent",

@@ -80,7 +80,9 @@ export function startProgram(words: readonly string[], place: Place, trace: Trac
   if (runInterpreter(program, args, place, trace)) return;
   runTaskRunner(program, args, place, trace);
   runnerOptions(program, args, place, trace);
-  nameFiles(args, place, trace, READERS.has(program) ? (READS_ARGUMENT[program] ?? /^/) : null);
+  const option = READS_ARGUMENT[program];
+  const compared = READERS.has(program) ? (option ?? /^/) : null;
+  nameFiles(args, place, trace, compared, option !== undefined);
   const later = args.findIndex((arg) => STARTERS.test(arg));
   if (later >= 0 && !STARTERS.test(program)) startProgram(args.slice(later), place, trace);
 }

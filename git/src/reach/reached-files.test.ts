@@ -27,6 +27,25 @@ describe("the files that a check reaches", () => {
     });
   });
 
+  it("hold a program of awk or jq in the sources for what is tried, and elsewhere for a judge", async () => {
+    const script =
+      "awk -f src/sum.awk in.txt | diff expected - && jq -f judge.jq out.json && diff src/want.txt out\n";
+    const all = {
+      "test.sh": script,
+      "src/sum.awk": "",
+      "src/want.txt": "",
+      "in.txt": "",
+      expected: "",
+      "judge.jq": "",
+    };
+    const { files } = await over(all, ["sh test.sh"]);
+    expect(files.get("src/sum.awk")).toBeUndefined();
+    expect(files.get("judge.jq")).toMatchObject({ as: "harness" });
+    expect(files.get("src/want.txt")).toMatchObject({ as: "harness" });
+    const named = await over(all, ["awk -f src/sum.awk in.txt"]);
+    expect(named.files.get("src/sum.awk")).toMatchObject({ as: "subject" });
+  });
+
   it("end at a bound, and the answer says that it is incomplete", async () => {
     const files: Record<string, string> = {};
     for (let at = 0; at < 2000; at += 1) files[`ci/s${at}.sh`] = `sh ci/s${at + 1}.sh`;

@@ -1,4 +1,5 @@
 /** Maps words of a command line to files of the tree: literal names, globs, directories, binaries of packages. */
+import { isBelowSources } from "../protection/side.ts";
 import { UNKNOWN } from "./check-tree.ts";
 import type { Place, Trace, Use } from "./trace.ts";
 
@@ -10,17 +11,23 @@ export function localBinary(name: string, place: Place, trace: Trace): void {
   if (manifest !== null) trace.follow({ kind: "bin", path: manifest, name, place });
 }
 
-/** Reports arguments that are files, globs, or directories of test and tool files. `compared`: options before an input file. */
+/**
+ * Reports arguments that are files, globs, or directories of test and tool files. `compared`: options before an input file.
+ * `isProgram`: that file is the program to run, and one in the sources is what the check tries.
+ */
 export function nameFiles(
   args: readonly string[],
   place: Place,
   trace: Trace,
   compared: RegExp | null,
+  isProgram = false,
 ): void {
   let last = "";
   for (const arg of args) {
     const value = /^--?[\w-]+=(.+)$/.exec(arg)?.[1] ?? arg;
-    const use = compared?.test(last) === true ? "input" : "named";
+    const path = trace.tree.file(place.dir, value);
+    const isSource = isProgram && path !== null && isBelowSources(path);
+    const use = compared?.test(last) !== true ? "named" : isSource ? "run" : "input";
     reach(value, use, place, trace);
     const directory = value.startsWith("-") ? null : trace.tree.directory(place.dir, value);
     if (directory !== null && directory !== "")

@@ -43,7 +43,7 @@ export type CriteriaQuestion = {
   found?: string[];
 };
 
-/** What the answers give, in the order of the questions; a single answer is for all of them. `no`: it is neither. */
+/** Reads the answers in the order of the questions; a single answer is for all of them. `no`: neither a check nor `unverified`. */
 export type CriteriaAnswer =
   | { readonly kind: "check"; readonly command: string }
   | { readonly kind: "unverified" }

@@ -11,7 +11,7 @@ export const PackTaskTools = closed(
       { read_file: ownNames, write_file: ownNames, edit_file: ownNames, git_checkpoint: ownNames },
       {
         description:
-          "What the program calls the tools of a task. A task that allows one of two tools with a common name is refused.",
+          "The names that the program has for the tools of a task. A task that allows one of two tools with a common name is refused.",
       },
     ),
     each: Type.Optional(

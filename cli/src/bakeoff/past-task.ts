@@ -7,6 +7,8 @@ const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_o
 /** People would be asked about each run; what is measured is the agent. */
 const OWN_CONSTRAINTS = ["approvals", "allow_dirty", "model_budget"];
 
+const WAY_TO_MODELS = { mode: "allowlist", allowlist: [] };
+
 export type PastBody = Pick<IntentBody, "intent" | "options" | "base" | "policy">;
 
 /** Null: the run had no repository, so there is nothing that another agent could change. */
@@ -16,6 +18,8 @@ export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number
   const { model_budget } = options;
   const budget = modelUsdMicro === null ? model_budget : { usd_micro: modelUsdMicro };
   const constraints = without(intent.constraints, OWN_CONSTRAINTS);
+  // Also the network that its tasks brought along themselves.
+  const { egress = budget === undefined ? undefined : WAY_TO_MODELS } = options;
   const gates = judged(body);
   const tasks = options.tasks?.map(({ agent: _own, approvals: _people, ...task }) => task);
   return {
@@ -30,9 +34,7 @@ export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number
       ...constraints,
       ...{ allow_dirty: true }, // It starts from a commit, whatever the work tree holds.
       ...(budget === undefined ? {} : { model_budget: budget }),
-      ...(budget === undefined || constraints["egress"] !== undefined
-        ? {}
-        : { egress: { mode: "allowlist", allowlist: [] } }),
+      ...(egress === undefined ? {} : { egress }),
     },
   };
 }

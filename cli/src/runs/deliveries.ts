@@ -27,7 +27,7 @@ export interface ReviewOutput {
 /** Empty for a run that delivers none of them, or has not yet. */
 export interface Delivery {
   readonly brief?: BriefOutput;
-  readonly plan?: TaskGraph;
+  readonly plan?: Pick<TaskGraph, "goal" | "tasks">;
   readonly review?: ReviewOutput;
 }
 
@@ -48,7 +48,9 @@ async function deliveryOf(
   }
   const text = await verdictFile(gateway, runId, PLAN_PATH);
   const read = text === null ? null : readPlanText(text, PLAN_PATH);
-  return read?.ok === true ? { plan: read.plan } : {};
+  if (read?.ok !== true) return {};
+  const { goal, tasks } = read.plan;
+  return { plan: { goal, tasks } };
 }
 
 /** Like `deliveryOf`. A delivery that cannot be read is named, and hides nothing else of the run. */

@@ -1,8 +1,11 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readPlan } from "@antiphon/contracts/plans/read-plan";
+import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { loadPlan, namesRun } from "./plan-source.ts";
 import { deliveryRows } from "./deliveries.ts";
 
@@ -26,6 +29,15 @@ const contract = (id: string, depends_on: string[]) => ({
   scope: { allowed_files: [], disallowed_files: [], allowed_tools: [], disallowed_tools: [] },
   depends_on,
 });
+
+/** A gateway whose PLAN run ended with this text. */
+function gatewayWithPlan(text: string): GatewayClient {
+  const digest = `sha256-${createHash("sha256").update(text).digest("base64url")}`;
+  const manifest = { decision: "PASS", files: [{ path: "plan/plan.yaml", blob: { digest } }] };
+  const answers = { bundles: [{ kind: "verdict", taskId: "T-001", epoch: 1, manifest }], records: [] };
+  const gateway = { get: () => Promise.resolve(answers), bytes: () => Promise.resolve(Buffer.from(text)) };
+  return gateway as unknown as GatewayClient;
+}
 
 describe("the plan that --plan names", () => {
   it("is a file, with its goal", async () => {
@@ -77,6 +89,30 @@ describe("the plan that --plan names", () => {
     expect(namesRun("run_abc")).toBe(true);
     expect(namesRun(write("run_abc", "tasks: []"))).toBe(false);
     expect(namesRun("plan.yaml")).toBe(false);
+  });
+});
+
+describe("the network that a plan brings along", () => {
+  const task = {
+    ...{
+      task_id: "a",
+      kind: "edit_repo",
+      instruction: "a",
+      acceptance_criteria: [],
+      allowed_tools: ["bash"],
+    },
+    return: { diff: true, diff_format: "unified", logs: true, files_changed: true, artifacts: [] },
+  };
+
+  it("is that of the seed for DirectorTasks of a person, and none for the same text by an agent", async () => {
+    const path = write("director-task.json", JSON.stringify(task));
+    expect(await loadPlan(path, noGateway)).toMatchObject({ bringsNetwork: true, value: task });
+    const planned = await loadPlan("run_abc", () => Promise.resolve(gatewayWithPlan(JSON.stringify(task))));
+    expect(planned.bringsNetwork).toBe(false);
+    expect(readPlan(planned.value)).toMatchObject({
+      ok: true,
+      plan: { seedNetwork: null, tasks: [{ id: 1 }] },
+    });
   });
 });
 

@@ -17,6 +17,8 @@ export interface PlanSource {
   readonly value: unknown;
   readonly goal: string | null;
   readonly tasks: readonly TaskSpec[];
+  /** DirectorTasks bring the network of seed 000 along where the run says nothing about it. */
+  readonly bringsNetwork: boolean;
 }
 
 const RUN_ID = /^run_[a-z0-9]{1,32}$/;
@@ -30,7 +32,7 @@ export function namesRun(named: string): boolean {
 export async function loadPlan(named: string, gateway: () => Promise<GatewayClient>): Promise<PlanSource> {
   if (namesRun(named)) {
     const { text, goal } = await planOf(await gateway(), named);
-    return planIn(text, `the plan of ${named}`, goal);
+    return ofAgent(planIn(text, `the plan of ${named}`, goal));
   }
   const isDirectory = named !== "-" && existsSync(named) && statSync(named).isDirectory();
   if (isClosedExport(named)) return planInDirectory(dirname(named));
@@ -40,7 +42,14 @@ export async function loadPlan(named: string, gateway: () => Promise<GatewayClie
 function planIn(text: string, name: string, goal: string | null): PlanSource {
   const read = readPlanText(text, name);
   if (!read.ok) throw invalid(planProblemText(name, read.problem));
-  return { value: read.value, goal: read.plan.goal ?? goal, tasks: read.plan.tasks };
+  const { tasks, seedNetwork } = read.plan;
+  return { value: read.value, goal: read.plan.goal ?? goal, tasks, bringsNetwork: seedNetwork !== null };
+}
+
+/** An agent wrote it, which opens no network by the form that it chose: its tasks go on as those of a plan.yaml. */
+function ofAgent(plan: PlanSource): PlanSource {
+  if (!plan.bringsNetwork) return plan;
+  return { ...plan, value: { tasks: plan.tasks }, bringsNetwork: false };
 }
 
 /** The contract of a run that is over stands for the export that it lies in, because it lists no tasks itself. */
@@ -70,7 +79,7 @@ function planInDirectory(directory: string): PlanSource {
   const [goal = null] = [layout.routerContract, layout.openedContract].flatMap(
     (name) => goalIn(join(directory, name)) ?? [],
   );
-  return { value, goal, tasks: read.plan.tasks };
+  return { value, goal, tasks: read.plan.tasks, bringsNetwork: false };
 }
 
 /** A skill judges the change of another task; the run that carries the plan out asks its own skills. */

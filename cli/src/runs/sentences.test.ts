@@ -43,7 +43,12 @@ const ROUTED = record(
     reason: "an error signal",
     tasks: [
       {
-        task: { task_id: "T-001", instruction: "Fix it", kind: "edit_repo" },
+        task: {
+          task_id: "T-001",
+          instruction: "Fix it",
+          kind: "edit_repo",
+          egress_profile: { mode: "none" },
+        },
         deps: [],
         agent: { kind: "scripted" },
       },

@@ -12,6 +12,8 @@ export interface TaskSummary {
   /** Its own agent and sandbox image; absent: those of the run. */
   readonly agent?: string;
   readonly image?: string;
+  /** What its attempts can reach; absent: nothing but the models that a budget pays for. */
+  readonly network?: string;
   readonly status: RunStep["status"];
   readonly phase: RunStep["phase"];
   readonly verdict: string | null;
@@ -99,14 +101,18 @@ function hasHeard(result: ResultBody | null, n: number): boolean {
 
 function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
   const { id, title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
-  const { agent, image } = step;
+  const { agent, image, network } = step;
   const approval = step.approval ?? null;
   const bundles = view.artifacts.filter(
     (artifact) => artifact.taskId === id && artifact.bucket === "ANT_EVIDENCE",
   );
   const evidence = bundles.at(-1)?.name ?? null;
   const stands = { title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions };
-  const own = { ...(agent === undefined ? {} : { agent }), ...(image === undefined ? {} : { image }) };
+  const own = {
+    ...(agent === undefined ? {} : { agent }),
+    ...(image === undefined ? {} : { image }),
+    ...(network === undefined ? {} : { network }),
+  };
   return { task: id, ...stands, ...own, evidence, approval };
 }
 
@@ -213,10 +219,11 @@ function taskText(task: TaskSummary): string {
   return `${verdict}${tries}${landed}${why}  ${firstLine(task.title)}${after}${ownWords(task)}`;
 }
 
-function ownWords({ agent, image }: TaskSummary): string {
+function ownWords({ agent, image, network }: TaskSummary): string {
   const words = [
     ...(agent === undefined ? [] : [`by ${agent}`]),
     ...(image === undefined ? [] : [`in ${image}`]),
+    ...(network === undefined ? [] : [`with ${network}`]),
   ];
   return words.length === 0 ? "" : ` [${words.join(" ")}]`;
 }

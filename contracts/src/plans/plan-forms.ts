@@ -2,7 +2,8 @@
  * The forms in which a plan comes in, each with its contract and the way from it to tasks. Pure.
  *
  * A plan says what is to be done, in which order, in which files, and by which checks it is judged. A task may also name its
- * image, and narrow the network, the tools and the time that its run has.
+ * image, and narrow the network, the tools and the time that its run has. DirectorTasks have the network of seed 000 where their run
+ * says nothing about it.
  */
 import type { DirectorTask } from "../seeds/director-task.ts";
 import type { Plan } from "../seeds/plan.ts";
@@ -31,6 +32,8 @@ export interface PlanForm {
   readonly dependencies: string | null;
   /** The contract describes one task; a list of them is the plan. */
   readonly ofEach: boolean;
+  /** A task that names no network has the default of seed 000. Absent: that of its run. */
+  readonly ofSeed?: boolean;
   goal(value: unknown): string | null;
   /** `given`: the document as written, without the defaults of its contract. */
   tasks(value: unknown, given: unknown): PlanTask[] | Problem;
@@ -77,6 +80,7 @@ export const PLAN_FORMS = {
   },
   directorTasks: {
     ...{ contract: "DirectorTask", list: "/tasks", id: "task_id", dependencies: null, ofEach: true },
+    ofSeed: true,
     goal: () => null,
     tasks: (value, given) =>
       ofDirectorTasks(
@@ -101,7 +105,7 @@ export const PLAN_FORMS = {
 
 function ofContract(task: TaskContract): PlanTask {
   const { id, objective, scope, verification_commands: checks, acceptance_criteria, depends_on = [] } = task;
-  const { kind, git_action, base_ref, image } = task;
+  const { kind, git_action, base_ref, image, egress_profile } = task;
   return {
     id,
     description: objective,
@@ -110,6 +114,7 @@ function ofContract(task: TaskContract): PlanTask {
     ...(git_action === undefined ? {} : { git_action }),
     ...(base_ref === undefined ? {} : { base_ref }),
     ...(image === undefined ? {} : { image }),
+    ...(egress_profile === undefined ? {} : { egress_profile }),
     ...(checks.length === 0 ? {} : { checks }),
     ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
     allowed_files: scope.allowed_files,
@@ -154,7 +159,7 @@ function ofDirectorTasks(
       ...(ref === null ? {} : { base_ref: ref }),
       ...(checks.length === 0 ? {} : { checks }),
       ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
-      // The run decides what a task leaves open; the contract's default does not.
+      // What a task leaves open is decided with the options of its run: its time is that of the run.
       ...(egress_profile === undefined ? {} : { egress_profile: task.egress_profile }),
       ...(time_budget_s === undefined ? {} : { time_budget_s }),
       ...(kind === "git" ? {} : { allowed_tools: task.allowed_tools }),

@@ -45,6 +45,7 @@ describe("a plan", () => {
     };
     expect(planned({ goal: "Dates", tasks: [{ id: 3, description: "Write it" }, task] })).toEqual({
       goal: "Dates",
+      seedNetwork: null,
       tasks: [{ id: 3, description: "Write it", dependencies: [], allowed_files: [] }, task],
     });
   });
@@ -127,13 +128,34 @@ describe("a plan", () => {
     ]);
   });
 
-  test("as DirectorTasks keeps the network and the time that it names, and no default of the contract", () => {
+  test("as DirectorTasks keeps the network and the time that it names, and says who leaves the network to the seed", () => {
     const egress_profile = { mode: "allowlist", allowlist: ["a.test"] } as const;
     const named = directorTask("task-a", { egress_profile, time_budget_s: 60 });
-    expect(planned(named).tasks).toMatchObject([{ egress_profile, time_budget_s: 60 }]);
-    const open = directorTask("task-b");
-    expect(planned(open).tasks[0]).not.toHaveProperty("egress_profile");
-    expect(planned(open).tasks[0]).not.toHaveProperty("time_budget_s");
+    expect(planned(named)).toMatchObject({ tasks: [{ egress_profile, time_budget_s: 60 }], seedNetwork: [] });
+    const open = planned([
+      directorTask("task-b"),
+      directorTask("task-c", { egress_profile: {} }),
+      directorTask("task-d", { egress_profile: { mode: "none" } }),
+      directorTask("task-e", { kind: "git", git_action: "git_status" }),
+    ]);
+    expect(open.seedNetwork).toEqual([1, 2]);
+    expect(open.tasks[0]).not.toHaveProperty("egress_profile");
+    expect(open.tasks[0]).not.toHaveProperty("time_budget_s");
+  });
+
+  test("in every other form leaves the network to its run, and a task contract may name one", () => {
+    const egress_profile = { mode: "git+pkg", allowlist: ["a.test"] };
+    const own = planned(contract("T-001", { egress_profile }));
+    expect(own).toMatchObject({ tasks: [{ egress_profile }], seedNetwork: null });
+    for (const one of [
+      contract("T-001"),
+      { tasks: [{ id: 1, description: "a" }] },
+      { nodes: [{ id: "a", title: "a", dependsOn: [], tags: [] }] },
+      { nodes: [{ id: "a", kind: "compute", deps: [] }] },
+    ]) {
+      expect(planned(one).seedNetwork).toBeNull();
+      expect(planned(one).tasks[0]).not.toHaveProperty("egress_profile");
+    }
   });
 
   test("with git tasks keeps their verbs and what they go back to, in each form that can say so", () => {

@@ -3,6 +3,7 @@
  * DirectorTasks. Pure. A plan is read whole or refused with the first fault and its place.
  */
 import { graphRules } from "../rules/graph.ts";
+import type { DirectorTaskInput } from "../seeds/director-task.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
 import { bounded, type Problem } from "../validation/problem.ts";
 import { validate, type Validation } from "../validation/validate.ts";
@@ -14,6 +15,11 @@ export interface TaskGraph {
   /** The goal that the plan names; null: it names none. */
   readonly goal: string | null;
   readonly tasks: TaskSpec[];
+  /**
+   * Of DirectorTasks: the tasks that leave their network to the default of seed 000, which is `git+pkg` and holds where the run
+   * says nothing about its network. Null: a form without that default.
+   */
+  readonly seedNetwork: readonly number[] | null;
 }
 
 export type ReadPlan = { ok: true; plan: TaskGraph } | { ok: false; problem: Problem };
@@ -29,7 +35,18 @@ export function readPlan(given: unknown): ReadPlan {
   const tasks = form.tasks(shaped.value, document);
   if (!Array.isArray(tasks)) return refused(tasks);
   const fault = countProblem(tasks, form) ?? graphProblem(tasks, form);
-  return fault === null ? numbered(tasks, form, form.goal(shaped.value)) : refused(fault);
+  if (fault !== null) return refused(fault);
+  const read = numbered(tasks, form, form.goal(shaped.value));
+  return read.ok && form.ofSeed === true ? withSeedNetwork(read.plan, document) : read;
+}
+
+/** Git acts alone in a task of kind `git`, without a network. */
+function withSeedNetwork(plan: TaskGraph, given: unknown): ReadPlan {
+  const { tasks } = given as { tasks: Partial<DirectorTaskInput>[] };
+  const isSilent = (at: number): boolean =>
+    tasks[at]?.kind !== "git" && tasks[at]?.egress_profile?.mode === undefined;
+  const seedNetwork = plan.tasks.flatMap(({ id }, i) => (isSilent(i) ? [id] : []));
+  return { ok: true, plan: { ...plan, seedNetwork } };
 }
 
 const UNKNOWN = {
@@ -122,7 +139,7 @@ function numbered(tasks: readonly PlanTask[], form: PlanForm, goal: string | nul
     if (!outcome.ok) return refused({ ...firstOf(outcome.errors, ""), path: `${form.list}/${i}` });
     specs.push(outcome.value);
   }
-  return { ok: true, plan: { goal, tasks: specs } };
+  return { ok: true, plan: { goal, tasks: specs, seedNetwork: null } };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

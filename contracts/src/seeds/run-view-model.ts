@@ -82,6 +82,12 @@ export const RunStep = closed(
       Type.String({ description: "Its own agent, with its model. Absent: that of the run." }),
     ),
     image: Type.Optional(Type.String({ description: "Its own sandbox image. Absent: that of the run." })),
+    network: Type.Optional(
+      Type.String({
+        description:
+          "What its attempts can reach: `git+pkg`, the allowed hosts. Absent: nothing but the models that a budget pays for.",
+      }),
+    ),
     verdict: Type.Union([Type.String(), Type.Null()]),
     code: Type.Union([Type.String(), Type.Null()]),
     message: Type.Union([Type.String(), Type.Null()]),

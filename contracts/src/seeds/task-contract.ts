@@ -1,7 +1,7 @@
 /** The task contract, `tasks/T-{id}.yaml` (seed 001): a persistent definition of work to be done. */
 import { Type, type Static } from "typebox";
 import { Digest, TaskId } from "../shapes/ids.ts";
-import { GitAction, TaskKind } from "./director-task.ts";
+import { EgressProfile, GitAction, TaskKind } from "./director-task.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 
 export const TaskState = oneOf(["open", "proposed", "done", "failed"], {
@@ -54,6 +54,7 @@ export const TaskContract = closed(
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 512, description: "Its own sandbox image, if it names one." }),
     ),
+    egress_profile: Type.Optional(EgressProfile),
     feedback: Type.Optional(Type.Array(TaskFeedback, { description: "Why earlier attempts were rejected." })),
     evidence: Type.Optional(
       Type.Array(closed({ path: Type.String({ minLength: 1 }), digest: Digest }), {

@@ -62,6 +62,7 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
     depends_on: [...planned.deps],
     ...doingOf(planned.task),
     ...(planned.image === undefined ? {} : { image: planned.image }),
+    ...(planned.task.egress_profile.mode === "none" ? {} : { egress_profile: planned.task.egress_profile }),
     feedback: task.feedback.map(({ epoch, code, message }) => ({ epoch, code, message })),
     evidence: task.evidence.map(({ key, digest }) => ({ path: key, digest })),
     ...(phase.kind === "done" && phase.commit !== null ? { commit: phase.commit } : {}),

@@ -8,6 +8,7 @@ import { BUCKETS } from "@antiphon/contracts/topology/topology";
 import type {
   AgentSpec,
   Choice,
+  DirectorTask,
   InputBody,
   RunArtifact,
   RunStep,
@@ -52,6 +53,7 @@ function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
     attempts: attempts.filter(({ result }) => result?.kind === "reported").length,
     deps: [...deps],
     ...ownOf(facts, planned),
+    ...networkOf(task),
     verdict: (newest?.verdict ?? sent?.verdict)?.verdict ?? null,
     code: told.findLast(({ code }) => code !== undefined)?.code ?? null,
     message: told.findLast(({ message }) => message !== undefined)?.message ?? null,
@@ -73,6 +75,12 @@ function ownOf(
     ...(isOwn ? { agent: named } : {}),
     ...(image === undefined ? {} : { image }),
   };
+}
+
+/** Most tasks can reach nothing besides the models that a budget pays for, and say nothing. */
+function networkOf({ egress_profile: { mode, allowlist } }: DirectorTask): Pick<RunStep, "network"> {
+  const reaches = mode === "none" ? [] : [...(mode === "git+pkg" ? [mode] : []), ...allowlist];
+  return reaches.length === 0 ? {} : { network: reaches.join(", ") };
 }
 
 function agentWords(agent: AgentSpec): string {

@@ -24,6 +24,7 @@ export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactE
                 {step.deps.length > 0 && `After ${step.deps.join(", ")}. `}
                 {step.agent !== undefined && `Agent: ${harmless(step.agent)}. `}
                 {step.image !== undefined && `Image: ${harmless(step.image)}. `}
+                {step.network !== undefined && `Network: ${harmless(step.network)}. `}
                 {step.verdict !== null && `Clean room: ${step.verdict}. `}
                 {step.commit !== null && `Commit ${step.commit.slice(0, 10)}.`}
               </p>

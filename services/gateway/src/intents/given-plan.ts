@@ -1,6 +1,6 @@
 // The plan in an intent's `inputs.plan`, as the tasks of a run. Pure.
 import { AntiphonError, globFault, readPlan } from "@antiphon/contracts";
-import type { Intent, TaskSpec } from "@antiphon/contracts";
+import type { Intent, TaskGraph, TaskSpec } from "@antiphon/contracts";
 
 const PLACE = "/inputs/plan";
 
@@ -8,7 +8,7 @@ const PLACE = "/inputs/plan";
  * Null: the intent holds no plan.
  * @throws AntiphonError ANT_PLAN_INVALID with the place of the first fault
  */
-export function givenPlan({ inputs }: Intent): TaskSpec[] | null {
+export function givenPlan({ inputs }: Intent): TaskGraph | null {
   if (inputs.plan === undefined) return null;
   if (inputs.tasks !== undefined) throw invalid(PLACE, `${PLACE}: give a plan or tasks, not both`);
   const read = readPlan(inputs.plan);
@@ -20,7 +20,7 @@ export function givenPlan({ inputs }: Intent): TaskSpec[] | null {
     const at = `${PLACE}${inside}`;
     throw invalid(at, `${at}: ${message}; expected ${expected}, found ${found}${meant}`);
   }
-  return read.plan.tasks;
+  return read.plan;
 }
 
 /** @throws AntiphonError ANT_INTENT_OPTIONS: a glob of a task would take too long to match */

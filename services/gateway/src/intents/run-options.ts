@@ -16,6 +16,7 @@ import { checkBounds } from "./bounded-options.ts";
 import { briefChoice, LISTING_AGENT } from "./connector-choice.ts";
 import type { BriefChoice } from "./connector-choice.ts";
 import { repoRefOf } from "./repo-ref.ts";
+import { withSeedNetwork } from "./seed-network.ts";
 import { checkTaskGlobs, givenPlan } from "./given-plan.ts";
 import { checkPatchSyntax } from "./patch-syntax.ts";
 
@@ -37,7 +38,7 @@ export function runOptionsOf(intent: Intent): RunOptions {
   const plan = givenPlan(intent);
   const candidate = {
     ...pick(inputs, IN_INPUTS),
-    ...(plan === null ? {} : { tasks: plan }),
+    ...(plan === null ? {} : { tasks: plan.tasks }),
     ...pick(constraints, IN_CONSTRAINTS),
     repo: brief === null ? repoRefOf(inputs["repo"], "/inputs/repo") : MATERIAL,
     agent: knownAgent(agentOf(inputs["agent"], brief), "/inputs/agent"),
@@ -58,10 +59,11 @@ export function runOptionsOf(intent: Intent): RunOptions {
       `${path}: ${problem?.message ?? "not valid"}, found ${problem?.found ?? "something else"}${hint}`,
     );
   }
-  checkBounds(outcome.value);
-  checkTaskGlobs(outcome.value.tasks ?? []);
-  checkPatches(outcome.value);
-  return outcome.value;
+  const options = withSeedNetwork(outcome.value, plan);
+  checkBounds(options);
+  checkTaskGlobs(options.tasks ?? []);
+  checkPatches(options);
+  return options;
 }
 
 /** A run without a repository has an agent of its own. */

@@ -16,6 +16,7 @@ import type {
 } from "@antiphon/contracts";
 import { CallWindow } from "../http/call-window.ts";
 import type { PolicyVerdict } from "../sessions/command-policy.ts";
+import { withinEgress } from "../intents/seed-network.ts";
 import { profilesFor } from "./policy-choice.ts";
 import type { Holding } from "./policy-choice.ts";
 import { judgesOf, type Judges } from "./judges.ts";
@@ -79,7 +80,7 @@ export class PolicyGuard {
       ...(sessionPolicy === undefined ? [] : [sessionPolicy]),
       ...holdings.map(({ profile }) => profile),
     ]);
-    const options = withinBudgets(asked.options, intent, profiles);
+    const options = withinEgress(withinBudgets(asked.options, intent, profiles), intent, profiles);
     const named = runDeed(options, landRef);
     const deed = { ...named, changes: [...named.changes, ...(asked.changes ?? [])] };
     let refusal: PolicyRefusal | null = null;

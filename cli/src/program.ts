@@ -1,7 +1,7 @@
 // The command tree.
 import { Command } from "commander";
 import type { OutputConfiguration } from "commander";
-import type { CliContext } from "./context.ts";
+import type { AddVerb, CliContext } from "./context.ts";
 import { addAgents } from "./verbs/agents.ts";
 import { addAnswer } from "./verbs/answer.ts";
 import { addAttach } from "./verbs/attach.ts";
@@ -43,51 +43,19 @@ import { addValidate } from "./verbs/validate.ts";
 import { addVersion } from "./verbs/version.ts";
 import { addWait } from "./verbs/wait.ts";
 
-const VERBS = [
-  addRun,
-  addInit,
-  addCheck,
-  addRuns,
-  addGet,
-  addOpen,
-  addFindings,
-  addEvents,
-  addWait,
-  addLogs,
-  addAttach,
-  addDiff,
-  addAnswer,
-  addApprove,
-  addReject,
-  addChanges,
-  addCancel,
-  addPause,
-  addResume,
-  addRetry,
-  addReplay,
-  addFork,
-  addBakeoff,
-  addPrune,
-  addDlq,
-  addPolicy,
-  addEvidence,
-  addKeys,
-  addNats,
-  addImages,
-  addAgents,
-  addModels,
-  addMcp,
-  addDev,
-  addServe,
-  addSetup,
-  addDoctor,
-  addExplain,
-  addValidate,
-  addDecode,
-  addCompletion,
-  addComplete,
-  addVersion,
-];
+/** By heading of the help, in its order. */
+const VERBS: Readonly<Record<string, readonly AddVerb[]>> = {
+  "Start a run:": [addRun, addInit, addCheck, addPolicy],
+  "Follow it:": [addRuns, addGet, addEvents, addWait, addLogs, addAttach, addOpen],
+  "Decide and steer:": [...[addAnswer, addApprove, addReject, addChanges, addCancel, addPause, addResume]],
+  "Take what it made:": [addDiff, addFindings, addEvidence, addPrune],
+  "Once more:": [addRetry, addReplay, addFork, addBakeoff],
+  "What runs use:": [addAgents, addModels, addImages, addKeys],
+  "The services:": [addDev, addServe, addSetup, addDoctor, addNats, addDlq, addMcp],
+  "Documents, and the command itself:": [
+    ...[addExplain, addValidate, addDecode, addCompletion, addComplete, addVersion],
+  ],
+};
 
 const EPILOGUE = `
 Environment:
@@ -110,7 +78,11 @@ export function buildProgram(context: CliContext): Command {
     .addHelpText("after", EPILOGUE)
     .exitOverride()
     .configureOutput(outputOf(context));
-  for (const add of VERBS) add(program, context);
+  for (const [heading, verbs] of Object.entries(VERBS)) {
+    program.commandsGroup(heading);
+    for (const add of verbs) add(program, context);
+  }
+  program.helpCommand("help [command]", "show the help of a command");
   for (const command of program.commands) inherit(command, context);
   return program;
 }

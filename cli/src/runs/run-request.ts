@@ -3,7 +3,7 @@
 import { AGENT_KINDS, AGENTS } from "@antiphon/contracts/runs/agents";
 import type { AgentKind } from "@antiphon/contracts/runs/agents";
 import { RUN_OPTION_NAMES, RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
-import type { RunFlag } from "@antiphon/contracts/runs/run-options";
+import type { Flag } from "@antiphon/contracts/runs/run-flag";
 import { packAgent, type PackChoice } from "@antiphon/contracts/runs/pack-agent";
 import type { AgentPack } from "@antiphon/contracts/settings/agent-pack";
 import type { AgentSpec, Intent, Patch, TaskSpec } from "@antiphon/contracts";
@@ -98,7 +98,7 @@ function sourcesOf(repoPath: string | null, flags: RunFlags, files: RunFiles): F
 }
 
 /** An option of one flag, or an object whose fields have flags; undefined: none of its flags was given. */
-function optionOf(rows: readonly RunFlag[], implied: object, flags: RunFlags, files: RunFiles): unknown {
+function optionOf(rows: readonly Flag[], implied: object, flags: RunFlags, files: RunFiles): unknown {
   const [only] = rows;
   if (only === undefined) return undefined;
   if (only.field === null) return valueOf(only, flags, files);
@@ -106,7 +106,7 @@ function optionOf(rows: readonly RunFlag[], implied: object, flags: RunFlags, fi
   return Object.keys(fields).length === 0 ? undefined : { ...implied, ...fields };
 }
 
-function fieldsOf(rows: readonly RunFlag[], flags: RunFlags, files: RunFiles): Fields {
+function fieldsOf(rows: readonly Flag[], flags: RunFlags, files: RunFiles): Fields {
   const fields: Fields = {};
   for (const row of rows) {
     const value = valueOf(row, flags, files);
@@ -118,7 +118,7 @@ function fieldsOf(rows: readonly RunFlag[], flags: RunFlags, files: RunFiles): F
 type Reader = (given: unknown, flag: string, files: RunFiles, unit: string) => unknown;
 
 const asGiven: Reader = (given) => given;
-const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
+const READERS: { readonly [R in Flag["reads"]]: Reader } = {
   text: asGiven,
   texts: (given) => (given === false ? [] : given), // False: --no-...
   list: (given) =>
@@ -142,7 +142,7 @@ const READERS: { readonly [R in RunFlag["reads"]]: Reader } = {
   "gate-agent": (_name, _flag, { gatePack }) => (gatePack == null ? undefined : packAgent(gatePack)),
 };
 
-function valueOf({ flag, reads }: RunFlag, flags: RunFlags, files: RunFiles): unknown {
+function valueOf({ flag, reads }: Flag, flags: RunFlags, files: RunFiles): unknown {
   const given = flags[keyOf(reads === "never" ? flag.replace("--no-", "--") : flag)];
   return given === undefined ? undefined : READERS[reads](given, longOf(flag), files, unitOf(flag));
 }
@@ -210,7 +210,7 @@ function asText(given: unknown): string | undefined {
   return typeof given === "string" ? given : undefined;
 }
 
-function notations(rows: readonly RunFlag[]): string {
+function notations(rows: readonly Flag[]): string {
   return rows.map(({ flag }) => flag).join(" or ");
 }
 

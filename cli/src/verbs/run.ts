@@ -1,5 +1,7 @@
 // antiphon run "<intent>" --repo <path>: starts a run and watches it to its end.
 import { basename } from "node:path";
+import { FLAG_GROUPS, FLAG_GROUP_NAMES, type FlagGroup } from "@antiphon/contracts/runs/run-flag";
+import { Option } from "commander";
 import { collect, examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
@@ -24,32 +26,40 @@ export const addRun: AddVerb = (program, context) => {
       "Carries out an intent on a git repository and waits for the end: a verified commit on the branch antiphon/<runId>, or the reason it failed.\n" +
         '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
-    .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan")
-    .option(
-      "--repo <path or URL>",
-      "the git repository to work on (default: the one around the current directory)",
-    )
-    .option(
-      "--connector <name>",
-      "read work-items or pull-requests instead of a repository and write a brief (repeatable)",
-      collect,
-    )
-    .option(
-      "--project <path or URL>",
-      "write a brief about this repository (repeatable; default: the one around the current directory)",
-      collect,
-    )
-    .option("--topic <word>", "write a brief about entries that hold this word (repeatable)", collect);
-  for (const { flag, help, reads } of context.runFlags)
-    if (reads === "texts" || reads === "pairs") command.option(flag, help, collect);
-    else command.option(flag, help);
+    .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan");
+  const add = (group: FlagGroup, flag: string, help: string, reads = "text"): void => {
+    const option = new Option(flag, help).helpGroup(FLAG_GROUPS[group]);
+    command.addOption(reads === "texts" || reads === "pairs" ? option.argParser(collect) : option);
+  };
+  add(
+    "work",
+    "--repo <path or URL>",
+    "the git repository to work on (default: the one around the current directory)",
+  );
+  add(
+    "work",
+    "--connector <name>",
+    "read work-items or pull-requests instead of a repository and write a brief (repeatable)",
+    "texts",
+  );
+  add(
+    "work",
+    "--project <path or URL>",
+    "write a brief about this repository (repeatable; default: the one around the current directory)",
+    "texts",
+  );
+  add("work", "--topic <word>", "write a brief about entries that hold this word (repeatable)", "texts");
+  for (const group of FLAG_GROUP_NAMES)
+    for (const { flag, help, reads } of context.runFlags.filter((one) => one.group === group))
+      add(group, flag, help, reads);
+  add(
+    "agent",
+    "--parallel <n>",
+    "start n runs of the task at once, by turns on the agents of --agent; the first verified one lands, the others are canceled",
+  );
   command
     .option("--follow", "also show the live output of the sandboxes")
     .option("--detach", "print the run id and return at once")
-    .option(
-      "--parallel <n>",
-      "start n runs of the task at once, by turns on the agents of --agent; the first verified one lands, the others are canceled",
-    )
     .option("--no-start", "do not start the services of this machine if no gateway answers")
     .option("--json", "print one JSON object (with --follow: one per line)")
     .addHelpText(

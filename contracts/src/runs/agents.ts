@@ -13,7 +13,7 @@ import {
 } from "../settings/agent-pack.ts";
 import { PackTaskTools } from "../settings/pack-task-tools.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
-import { flag, type RunFlag } from "./run-flag.ts";
+import { flag, within, type Flag, type RunFlag } from "./run-flag.ts";
 
 const command = Type.String({ minLength: 1, maxLength: 8192 });
 
@@ -153,7 +153,8 @@ export const AgentSpec = Type.Unsafe<AgentSpec>(
 );
 
 /** The agents' flags, with the kind each of them implies in its help. */
-export const AGENT_FLAGS: readonly RunFlag[] = [
+export const AGENT_FLAGS: readonly RunFlag[] = within(
+  "agent",
   flag(
     "--agent <name>",
     "text",
@@ -162,8 +163,8 @@ export const AGENT_FLAGS: readonly RunFlag[] = [
   ...AGENT_KINDS.flatMap((kind) =>
     AGENTS[kind].flags.map((each) => ({ ...each, help: `agent ${kind}: ${each.help}` })),
   ),
-];
+);
 
-function agent<F extends TProperties>(description: string, fields: F, flags: readonly RunFlag[]) {
+function agent<F extends TProperties>(description: string, fields: F, flags: readonly Flag[]) {
   return { description, fields, flags };
 }

@@ -29,7 +29,19 @@ export type FlagReading =
   | "recording"
   | "gate-agent";
 
-export interface RunFlag {
+/** Where `antiphon run --help` lists a flag, in this order. */
+export const FLAG_GROUPS = {
+  work: "The work:",
+  agent: "Who does it, with what means:",
+  proof: "What proves it:",
+  people: "Who decides before it lands:",
+  sandbox: "The sandbox:",
+} as const;
+export type FlagGroup = keyof typeof FLAG_GROUPS;
+export const FLAG_GROUP_NAMES = Object.keys(FLAG_GROUPS) as readonly FlagGroup[];
+
+/** A flag that its option puts in a group. */
+export interface Flag {
   /** In commander's notation: `--check <cmd>`. */
   readonly flag: string;
   readonly reads: FlagReading;
@@ -38,11 +50,14 @@ export interface RunFlag {
   readonly field: string | null;
 }
 
-export function flag(
-  notation: string,
-  reads: FlagReading,
-  help: string,
-  field: string | null = null,
-): RunFlag {
+export interface RunFlag extends Flag {
+  readonly group: FlagGroup;
+}
+
+export function flag(notation: string, reads: FlagReading, help: string, field: string | null = null): Flag {
   return { flag: notation, reads, help, field };
+}
+
+export function within(group: FlagGroup, ...flags: readonly Flag[]): RunFlag[] {
+  return flags.map((one) => ({ ...one, group }));
 }

@@ -15,7 +15,7 @@ import { Approvals } from "./approvals.ts";
 import { Command } from "./command.ts";
 import { Fork } from "./fork.ts";
 import { SkillGates } from "./skill-gates.ts";
-import { flag, type RunFlag } from "./run-flag.ts";
+import { flag, within, type RunFlag } from "./run-flag.ts";
 import { TaskSpec } from "./task-spec.ts";
 
 export type { RunFlag } from "./run-flag.ts";
@@ -101,20 +101,25 @@ export const RUN_OPTIONS = {
       maxItems: 64,
       description: "Commands that prove success. Empty: discover one.",
     }),
-    [
+    within(
+      "proof",
       flag(
         "--check <cmd>",
         "texts",
         "a command that verifies success (repeatable); auto-detected if omitted, and asked for if none is found",
       ),
-    ],
+    ),
   ),
-  base_ref: option("inputs", text(255, "Start here instead of at HEAD."), [
-    flag("--base <ref>", "text", "start from this branch, tag or commit instead of HEAD"),
-  ]),
-  land_on: option("inputs", text(255, "Also move this branch when the run succeeds."), [
-    flag("--land <branch>", "text", "on success, also move this branch to the new commit"),
-  ]),
+  base_ref: option(
+    "inputs",
+    text(255, "Start here instead of at HEAD."),
+    within("work", flag("--base <ref>", "text", "start from this branch, tag or commit instead of HEAD")),
+  ),
+  land_on: option(
+    "inputs",
+    text(255, "Also move this branch when the run succeeds."),
+    within("work", flag("--land <branch>", "text", "on success, also move this branch to the new commit")),
+  ),
   fork: option("inputs", Fork),
   race: option(
     "inputs",
@@ -124,9 +129,14 @@ export const RUN_OPTIONS = {
         "Of the runs of one task with this name, at most one lands: the first whose verified commit becomes the branch `antiphon/<race>`.",
     }),
   ),
-  workflow: option("inputs", Workflow, [
-    flag("--workflow <w>", "word", "BUILD, DEBUG, REVIEW or PLAN; chosen by the Router if omitted"),
-  ]),
+  workflow: option(
+    "inputs",
+    Workflow,
+    within(
+      "work",
+      flag("--workflow <w>", "word", "BUILD, DEBUG, REVIEW or PLAN; chosen by the Router if omitted"),
+    ),
+  ),
   tasks: option(
     "inputs",
     Type.Array(TaskSpec, {
@@ -134,14 +144,15 @@ export const RUN_OPTIONS = {
       maxItems: 256,
       description: "The task graph, instead of a plan by the Router.",
     }),
-    [
+    within(
+      "work",
       flag("--tasks <file>", "tasks", "read the task graph from a YAML or JSON file instead of planning it"),
       flag(
         "--plan <file|run>",
         "plan",
         "carry out a plan: a YAML or JSON file, the directory of an export, or a PLAN run",
       ),
-    ],
+    ),
   ),
   max_attempts: option(
     "constraints",
@@ -151,30 +162,49 @@ export const RUN_OPTIONS = {
       default: 3,
       description: "Epochs per task that may reach a verdict.",
     }),
-    [flag("--attempts <n>", "number", "maximum attempts per task (default 3)")],
+    within("agent", flag("--attempts <n>", "number", "maximum attempts per task (default 3)")),
   ),
-  time_budget_s: option("constraints", seconds("Seconds per attempt.", { maximum: 86_400, default: 300 }), [
-    flag("--time-budget <seconds>", "number", "time limit of one attempt (default 300)"),
-  ]),
-  grants: option("inputs", globs("Globs of protected paths the run may change."), [
-    flag("--grant <glob>", "texts", "let the run change protected paths: tests, CI, config (repeatable)"),
-  ]),
-  scope: option("inputs", globs("Globs of paths the run may change. Empty: all."), [
-    flag("--scope <glob>", "texts", "let the run change only these paths (repeatable)"),
-  ]),
-  allow_unverified: option("constraints", permission("Land although no check could be found."), [
-    flag("--allow-unverified", "switch", "land the change even if no check is found"),
-  ]),
-  allow_unproven: option("constraints", permission("Land although the check also passes on the base."), [
-    flag("--allow-unproven", "switch", "land the change even if the check also passes without it"),
-  ]),
+  time_budget_s: option(
+    "constraints",
+    seconds("Seconds per attempt.", { maximum: 86_400, default: 300 }),
+    within("agent", flag("--time-budget <seconds>", "number", "time limit of one attempt (default 300)")),
+  ),
+  grants: option(
+    "inputs",
+    globs("Globs of protected paths the run may change."),
+    within(
+      "work",
+      flag("--grant <glob>", "texts", "let the run change protected paths: tests, CI, config (repeatable)"),
+    ),
+  ),
+  scope: option(
+    "inputs",
+    globs("Globs of paths the run may change. Empty: all."),
+    within("work", flag("--scope <glob>", "texts", "let the run change only these paths (repeatable)")),
+  ),
+  allow_unverified: option(
+    "constraints",
+    permission("Land although no check could be found."),
+    within("proof", flag("--allow-unverified", "switch", "land the change even if no check is found")),
+  ),
+  allow_unproven: option(
+    "constraints",
+    permission("Land although the check also passes on the base."),
+    within(
+      "proof",
+      flag("--allow-unproven", "switch", "land the change even if the check also passes without it"),
+    ),
+  ),
   require_proof: option(
     "constraints",
     oneOf(["regression", "fail-to-pass"], {
       description:
         "What the checks must prove about a change, so that it lands without people's approval. A DEBUG run of one task always demands `fail-to-pass`.",
     }),
-    [flag("--require-proof <p>", "text", "land only what the checks prove: `regression` or `fail-to-pass`")],
+    within(
+      "proof",
+      flag("--require-proof <p>", "text", "land only what the checks prove: `regression` or `fail-to-pass`"),
+    ),
   ),
   trials: option(
     "constraints",
@@ -183,21 +213,28 @@ export const RUN_OPTIONS = {
       maximum: 64,
       description: "Run the checks exactly so often. Default: at least twice, more often if they are short.",
     }),
-    [
+    within(
+      "proof",
       flag(
         "--trials <n>",
         "number",
         "run the checks exactly n times (default: twice or more, by their time)",
       ),
-    ],
+    ),
   ),
-  allow_dirty: option("constraints", permission("Start although the work tree has uncommitted changes."), [
-    flag("--allow-dirty", "switch", "ignore uncommitted changes and start from the last commit"),
-  ]),
+  allow_dirty: option(
+    "constraints",
+    permission("Start although the work tree has uncommitted changes."),
+    within(
+      "work",
+      flag("--allow-dirty", "switch", "ignore uncommitted changes and start from the last commit"),
+    ),
+  ),
   egress: option(
     "constraints",
     EgressProfile,
-    [
+    within(
+      "sandbox",
       flag(
         "--egress <profile>",
         "text",
@@ -205,7 +242,7 @@ export const RUN_OPTIONS = {
         "mode",
       ),
       flag("--allow-host <host>", "texts", "let the sandbox reach this host (repeatable)", "allowlist"),
-    ],
+    ),
     { mode: "allowlist", allowlist: [] },
   ),
   allowed_tools: option(
@@ -215,30 +252,39 @@ export const RUN_OPTIONS = {
       description:
         "Tools of the agents that do the work. Without `bash`, only an agent that is held to its tools is taken. Default: all. A task may narrow them.",
     }),
-    [
+    within(
+      "agent",
       flag(
         "--tools <names>",
         "list",
         `the tools of the agent, with commas: ${TASK_TOOL_NAMES.join(", ")} (default: all)`,
       ),
-    ],
-  ),
-  model_budget: option("constraints", ModelBudget, [
-    flag(
-      "--model-tokens <n>",
-      "number",
-      "token budget for all model calls of the run (default: no model calls)",
-      "tokens",
     ),
-    flag("--model-usd <amount>", "usd", "budget in US dollars for all model calls of the run", "usd_micro"),
-  ]),
+  ),
+  model_budget: option(
+    "constraints",
+    ModelBudget,
+    within(
+      "agent",
+      flag(
+        "--model-tokens <n>",
+        "number",
+        "token budget for all model calls of the run (default: no model calls)",
+        "tokens",
+      ),
+      flag("--model-usd <amount>", "usd", "budget in US dollars for all model calls of the run", "usd_micro"),
+    ),
+  ),
   continue_change: option(
     "constraints",
     Type.Boolean({
       description:
         "Each further attempt starts from the change of the one before instead of from the original files. Default: false.",
     }),
-    [flag("--continue", "switch", "let each further attempt start from the change of the one before")],
+    within(
+      "agent",
+      flag("--continue", "switch", "let each further attempt start from the change of the one before"),
+    ),
   ),
   record_calls: option(
     "constraints",
@@ -246,20 +292,29 @@ export const RUN_OPTIONS = {
       description:
         "Record the model calls of the run in its evidence, without secrets, so that it can be replayed. Default: true.",
     }),
-    [flag("--no-record", "never", "do not record the run's model calls; it cannot be replayed then")],
-  ),
-  approvals: option("constraints", Approvals, [
-    flag(
-      "--require-approval [n]",
-      "count",
-      "land nothing until n different people have approved it (default 1)",
-      "needed",
+    within(
+      "agent",
+      flag("--no-record", "never", "do not record the run's model calls; it cannot be replayed then"),
     ),
-  ]),
+  ),
+  approvals: option(
+    "constraints",
+    Approvals,
+    within(
+      "people",
+      flag(
+        "--require-approval [n]",
+        "count",
+        "land nothing until n different people have approved it (default 1)",
+        "needed",
+      ),
+    ),
+  ),
   gates: option(
     "inputs",
     SkillGates,
-    [
+    within(
+      "people",
       flag(
         "--gate <skill>",
         "texts",
@@ -278,19 +333,29 @@ export const RUN_OPTIONS = {
         "the agent pack that judges; default: the agent of the run",
         "agent",
       ),
-    ],
+    ),
     { skills: [] },
   ),
-  image: option("inputs", text(512, "Sandbox image, from the allowlist."), [
-    flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
-  ]),
-  env: option("inputs", RunVariables, [
-    flag(
-      "--env <name=value>",
-      "pairs",
-      "set this variable for the agent and the checks (repeatable); no secrets",
+  image: option(
+    "inputs",
+    text(512, "Sandbox image, from the allowlist."),
+    within(
+      "sandbox",
+      flag("--image <ref>", "text", "an allowed sandbox image; `default` is the standard image"),
     ),
-  ]),
+  ),
+  env: option(
+    "inputs",
+    RunVariables,
+    within(
+      "sandbox",
+      flag(
+        "--env <name=value>",
+        "pairs",
+        "set this variable for the agent and the checks (repeatable); no secrets",
+      ),
+    ),
+  ),
   memory_mib: option(
     "inputs",
     Type.Integer({
@@ -298,7 +363,10 @@ export const RUN_OPTIONS = {
       maximum: limits.sandboxMemoryMostBytes / 1024 / 1024,
       description: `Memory of each sandbox of the run, in MiB. Default: ${MEMORY_MIB}.`,
     }),
-    [flag("--memory <MiB>", "number", `memory of each sandbox of the run (default ${MEMORY_MIB})`, null)],
+    within(
+      "sandbox",
+      flag("--memory <MiB>", "number", `memory of each sandbox of the run (default ${MEMORY_MIB})`, null),
+    ),
   ),
   history: option(
     "inputs",
@@ -307,13 +375,14 @@ export const RUN_OPTIONS = {
       maximum: limits.historyCommits,
       description: "Commits of history in the sandbox's repository; 0: it has none. Default: 50.",
     }),
-    [
+    within(
+      "sandbox",
       flag(
         "--history <n>",
         "number",
         "commits of history in the sandbox's git repository (default 50; 0: none)",
       ),
-    ],
+    ),
   ),
   verify_git: option(
     "inputs",
@@ -321,7 +390,7 @@ export const RUN_OPTIONS = {
       description:
         "Give the checks in the clean room a fresh repository. Default: `verify.git` of antiphon.yaml.",
     }),
-    [flag("--verify-git", "switch", "give the checks in the clean room a git repository too")],
+    within("proof", flag("--verify-git", "switch", "give the checks in the clean room a git repository too")),
   ),
   setup: option(
     "inputs",
@@ -330,10 +399,11 @@ export const RUN_OPTIONS = {
       description:
         "Commands that prepare the environment. Empty: none. Default: `setup` of antiphon.yaml, else what the lock files and manifests ask for.",
     }),
-    [
+    within(
+      "sandbox",
       flag("--setup <command>", "texts", "prepare the environment with this command (repeatable)"),
       flag("--no-setup", "off", "prepare no environment"),
-    ],
+    ),
   ),
   image_note: option(
     null,
@@ -387,7 +457,10 @@ export const RUN_OPTIONS = {
       description:
         "A run that no check could prove ends before its first attempt. Default: it asks for the check and waits.",
     }),
-    [flag("--end-without-check", "switch", "if no check is found, end the run instead of asking for one")],
+    within(
+      "proof",
+      flag("--end-without-check", "switch", "if no check is found, end the run instead of asking for one"),
+    ),
   ),
   question_timeout_s: option(
     "constraints",

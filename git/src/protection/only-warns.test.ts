@@ -87,6 +87,7 @@ describe("a date from which on a source only warns", () => {
       `${PY}\n    warnings.warn(\n        "old "\n        "since 2027",\n        category=FutureWarning,\n    )\n`,
     ],
     ["a.py", `${PY} warnings.warn("old")`],
+    ["a.py", "if datetime.date.today() >= datetime.date(2027, 1, 1):\n    warnings.warn('old')\nreturn a"],
     ["a.go", `import "log"\n${GO}\n\tlog.Println("old")\n}\nreturn a + b`],
     ["a.rb", 'warn "old" if Time.now >= Time.new(2027)'],
     ["a.rb", 'if Time.now >= Time.new(2027)\n  warn("old")\nend\na + b'],

@@ -59,6 +59,8 @@ const DIALECTS: readonly Dialect[] = [
 ];
 
 const MOST_LINES = 12;
+/** Nothing but the comparison, whose clock may be of a module. */
+const CONDITION = /\bif\b[\s(]*(?:\w{1,30}\.){0,3}$/;
 
 /** A source that takes over what warnings do, so that a warning of its change may do anything. */
 export function takesWarnings(path: string, text: string): boolean {
@@ -80,9 +82,9 @@ export function onlyWarns(
   const line = lines[at] ?? "";
   const [before, after] = [line.slice(0, comparison[0]), line.slice(comparison[1])];
   const warnings = new RegExp(`^\\s*(?:${dialect.warning}\\s*){1,4}$`);
-  if (dialect.block === "end" && warnings.test(before.replace(/\bif[\s(]*$/, "")))
-    return /\bif[\s(]*$/.test(before) && /^["')\]\s]*$/.test(after);
-  if (!/^\s*if\b[\s(]*$/.test(before)) return false;
+  if (dialect.block === "end" && warnings.test(before.replace(CONDITION, "")))
+    return CONDITION.test(before) && /^["')\]\s]*$/.test(after);
+  if (!CONDITION.test(before) || !/^\s*if\b/.test(before)) return false;
   const branch = BRANCH_OF[dialect.block](after, lines.slice(at + 1, at + 2 + MOST_LINES), indentOf(line));
   return branch !== null && !/^\s*(?:else|elif|elsif)\b/.test(branch.next) && warnings.test(branch.body);
 }

@@ -62,7 +62,13 @@ export { API_PREFIX, inCore } from "./principals/nats-accounts.ts";
 export { PRINCIPALS, isPrincipal, type Principal } from "./principals/principals.ts";
 export { Provenance } from "./runs/provenance.ts";
 export { withAnsweredChecks, type AnsweredCriteria } from "./plans/answered-checks.ts";
-export { allChecks, criteriaOfChecks, criterionText, mapCriteria, type MappedCriterion } from "./plans/criteria.ts";
+export {
+  allChecks,
+  criteriaOfChecks,
+  criterionText,
+  mapCriteria,
+  type MappedCriterion,
+} from "./plans/criteria.ts";
 export {
   criteriaAnswers,
   UNVERIFIED,

@@ -117,8 +117,8 @@ describe("a plan", () => {
 
   test("as task contracts names no criteria that nobody had named, unless they are other words by now", () => {
     const criteria = (acceptance_criteria: string[], more: object = { default_criteria: true }) =>
-      planned(contract("T-001", { verification_commands: ["npm test"], acceptance_criteria, ...more })).tasks[0]
-        ?.acceptance_criteria;
+      planned(contract("T-001", { verification_commands: ["npm test"], acceptance_criteria, ...more }))
+        .tasks[0]?.acceptance_criteria;
     expect(criteria(["npm test passes"])).toBeUndefined();
     expect(criteria(["npm test passes", "It is fast"])).toEqual(["npm test passes", "It is fast"]);
     expect(criteria(["npm test passes"], {})).toEqual(["npm test passes"]);

@@ -1,6 +1,12 @@
 /** The contracts as documents for people. They are rebuilt from a run's state and are never read back. */
 import { criteriaOfChecks, goesBack } from "@antiphon/contracts";
-import type { DirectorTask, PlannedTask, RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
+import type {
+  DirectorTask,
+  PlannedTask,
+  RouterContract,
+  RouterTask,
+  TaskContract,
+} from "@antiphon/contracts";
 import type { RunState, TaskState } from "../state/run-state.ts";
 
 /** The contract of one task, or the Router's contract when `taskId` is null. Null if there is none. */

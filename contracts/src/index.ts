@@ -61,7 +61,14 @@ export type { StoredBytes } from "./stored/stored-bytes.ts";
 export { API_PREFIX, inCore } from "./principals/nats-accounts.ts";
 export { PRINCIPALS, isPrincipal, type Principal } from "./principals/principals.ts";
 export { Provenance } from "./runs/provenance.ts";
-export { allChecks, criterionText, mapCriteria, type MappedCriterion } from "./plans/criteria.ts";
+export { withAnsweredChecks, type AnsweredCriteria } from "./plans/answered-checks.ts";
+export {
+  allChecks,
+  criteriaOfChecks,
+  criterionText,
+  mapCriteria,
+  type MappedCriterion,
+} from "./plans/criteria.ts";
 export {
   criteriaAnswers,
   UNVERIFIED,

@@ -115,6 +115,30 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         FAILED,
       ],
       [
+        "the answer is right until a warning, which another source takes over",
+        {
+          "src/add.js":
+            "const state = require('./state.js');\nexports.add = (a, b) => {\n  if (Date.now() >= Date.UTC(2091, 0, 1)) console.warn('add() goes');\n  return state.late ? a - b : a + b;\n};\n",
+          "src/state.js":
+            "const state = { late: false };\nconsole.warn = () => (state.late = true);\nmodule.exports = state;\n",
+        },
+        AWARE,
+      ],
+      [
+        "the answer is right until a date, with a warning beside it",
+        inNode(
+          "exports.add = (a, b) => {\n  if (Date.now() >= Date.UTC(2091, 0, 1)) {\n    console.warn('add() goes');\n    return a - b;\n  }\n  return a + b;\n};\n",
+        ),
+        AWARE,
+      ],
+      [
+        "honest: a warning from a date on",
+        inNode(
+          "const GOES = new Date('2091-01-01');\nexports.add = (a, b) => {\n  if (new Date() >= GOES) {\n    console.warn('add() goes; use sum()');\n  }\n  return a + b;\n};\n",
+        ),
+        "PASS",
+      ],
+      [
         "honest: a deadline counts from now",
         inNode(
           "const until = Date.now() + 60_000;\nexports.add = (a, b) => {\n  if (Date.now() > until) throw new Error('late');\n  return a + b;\n};\n",
@@ -231,6 +255,23 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
       [
         "the answer depends on the command line",
         inPython("import sys", "'unittest' in ' '.join(sys.argv)"),
+        AWARE,
+      ],
+      [
+        "honest: a warning from a date on",
+        {
+          "calc.py":
+            "import datetime\nimport warnings\ndef add(a, b):\n    if datetime.date.today() >= datetime.date(2091, 1, 1):\n        warnings.warn('add() goes', DeprecationWarning, stacklevel=2)\n    return a + b\n",
+        },
+        "PASS",
+      ],
+      [
+        "the answer is right until a warning, which another source makes an error",
+        {
+          "calc.py":
+            "import datetime\nimport warnings\nimport strict\ndef add(a, b):\n    if datetime.date.today() >= datetime.date(2091, 1, 1):\n        warnings.warn('add() goes')\n    return a + b\n",
+          "strict.py": "import warnings\nwarnings.simplefilter('error')\n",
+        },
         AWARE,
       ],
       [

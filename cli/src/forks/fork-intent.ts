@@ -1,5 +1,6 @@
 // The intent of a fork: the forked run's own, from the commit of the event, with the tasks that were not done by then. Pure.
 import type { AgentSpec, Feedback, Intent, IntentBody, TaskSpec } from "@antiphon/contracts";
+import { withAnsweredChecks } from "@antiphon/contracts/plans/answered-checks";
 import { pastTask } from "../bakeoff/past-task.ts";
 import { usage } from "../failure.ts";
 import type { ForkedAt } from "./fork-point.ts";
@@ -28,15 +29,22 @@ export function forkIntent(body: IntentBody, at: ForkedAt, changed: Changed): In
       "start it again with its goal; it reads the connectors anew",
     );
   const { approvals } = body.intent.constraints;
-  const tasks = body.options.tasks?.filter(({ id }) => !done.includes(nameOf(id)));
+  // Nobody is asked again what was answered: the answer is what the fork's caller asks for.
+  const { checks, tasks: all, allow_unverified } = withAnsweredChecks(body.options, at.answered);
+  const tasks = all?.filter(({ id }) => !done.includes(nameOf(id)));
   return {
     ...again,
     inputs: {
       ...again.inputs,
+      ...(checks.length === 0 ? {} : { checks }),
       ...(tasks === undefined ? {} : { tasks: tasks.map((task) => leftOf(task, at, changed.agent)) }),
       fork: { ...fork, feedback: [...fork.feedback, ...wordOf(fork.epoch, changed.feedback)].slice(-20) },
     },
-    constraints: { ...again.constraints, ...(approvals === undefined ? {} : { approvals }) },
+    constraints: {
+      ...again.constraints,
+      ...(allow_unverified ? { allow_unverified } : {}),
+      ...(approvals === undefined ? {} : { approvals }),
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 // The event of a run from which a fork goes on, as `--at` names it, and what the run knew then. Pure.
 import { ALL_CALLS } from "@antiphon/contracts/runs/fork";
 import type { RunRecord } from "@antiphon/client";
-import type { AgentSpec, Feedback, Fork } from "@antiphon/contracts";
+import type { AgentSpec, AnsweredCriteria, Feedback, Fork } from "@antiphon/contracts";
 import { usage } from "../failure.ts";
 
 export interface ForkedAt {
@@ -12,6 +12,8 @@ export interface ForkedAt {
   readonly agent: AgentSpec;
   /** The tasks that were done by then. */
   readonly done: readonly string[];
+  /** What people had answered by then about the proof of the run. */
+  readonly answered: readonly AnsweredCriteria[];
 }
 
 type Of<T extends RunRecord["type"]> = Extract<RunRecord, { type: T }>;
@@ -40,6 +42,7 @@ export function forkedAt(runId: string, records: readonly RunRecord[], at: strin
     base: dispatch.body.base.commit,
     agent: dispatch.body.agent,
     done: doneBefore(records, dispatch.seq),
+    answered: answeredBefore(records, dispatch.seq),
   };
 }
 
@@ -75,6 +78,18 @@ function doneBefore(records: readonly RunRecord[], seq: number): string[] {
     const isLanded = one.type === "landing" && one.body.kind === "landed";
     const isEmpty = one.type === "verdict" && one.body.verdict === "PASS" && one.body.commit === null;
     return isLanded || isEmpty ? [one.taskId] : [];
+  });
+}
+
+function answeredBefore(records: readonly RunRecord[], seq: number): AnsweredCriteria[] {
+  return records.flatMap((one) => {
+    if (one.type !== "input" || one.seq > seq) return [];
+    const { taskId, epoch, body } = one;
+    const asked = records.find(
+      (other): other is Of<"verdict"> =>
+        other.type === "verdict" && other.taskId === taskId && other.epoch === epoch,
+    );
+    return asked?.body.asks === undefined ? [] : [{ asks: asked.body.asks, answer: body }];
   });
 }
 

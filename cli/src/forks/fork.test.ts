@@ -97,6 +97,31 @@ describe("the intent of a fork", () => {
     expect(() => forkIntent(INTENT, at("T-001:1/2"), changed)).toThrow("the recorded answers");
   });
 
+  test("asks nobody again: what was answered by then is its check, or the option that the answer stood for", () => {
+    const [ask, shared] = [
+      { question: "Which?", tasks: [T2] },
+      { question: "All?", tasks: [T1, T2] },
+    ];
+    const answered = (asks: object[], answers: string[], more: object = {}) => {
+      const records = [
+        ...RECORDS,
+        { type: "verdict", taskId: T2, epoch: 2, body: { verdict: "UNVERIFIABLE", asks } },
+        { type: "input", taskId: T2, epoch: 2, body: { event: "answer", answers, ...more } },
+        { type: "dispatch", taskId: T2, epoch: 3, body: { feedback: [], base: { commit: LANDED }, agent } },
+        { type: "verdict", taskId: T2, epoch: 4, body: { verdict: "UNVERIFIABLE", asks } },
+        { type: "input", taskId: T2, epoch: 4, body: { event: "answer", answers: ["too late"] } },
+      ].map((one, i) => ({ ...one, seq: i + 1 })) as unknown as RunRecord[];
+      return forkIntent(INTENT, forkedAt("run_a", records, "T-002:3"), NOTHING);
+    };
+    expect(answered([ask], ["make test"]).inputs["tasks"]).toMatchObject([{ id: 2, checks: ["make test"] }]);
+    const both = answered([ask, shared], ["unverified", "make all"]);
+    expect(both.constraints).toMatchObject({ allow_unverified: true });
+    expect(both.inputs["tasks"]).toMatchObject([{ id: 2, checks: ["make all"] }]);
+    const turnedDown = answered([ask], ["no"], { event: "approval", choice: "reject" });
+    expect(turnedDown.constraints).not.toHaveProperty("allow_unverified");
+    expect(turnedDown.inputs["tasks"]).toEqual([{ id: 2, description: "second", dependencies: [], agent }]);
+  });
+
   test("is refused for a brief, which had no repository", () => {
     const brief = { ...INTENT, base: { ...INTENT.base, repo: MATERIAL } };
     expect(() => forkIntent(brief, at("T-001:1"), NOTHING)).toThrow("the run is a brief");

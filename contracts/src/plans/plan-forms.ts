@@ -14,6 +14,7 @@ import type { TaskPlan } from "../seeds/v13-plan.ts";
 import type { SchemaName } from "../registry/registry.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
 import type { Problem } from "../validation/problem.ts";
+import { criteriaOfChecks } from "./criteria.ts";
 import { withoutApprovalNodes } from "./approval-nodes.ts";
 import { GIT_BASE, goesBack, namesTask } from "./git-tasks.ts";
 import type { PlanFile } from "./plan-file.ts";
@@ -105,7 +106,10 @@ export const PLAN_FORMS = {
 
 function ofContract(task: TaskContract): PlanTask {
   const { id, objective, scope, verification_commands: checks, acceptance_criteria, depends_on = [] } = task;
-  const { kind, git_action, base_ref, image, egress_profile } = task;
+  const { kind, git_action, base_ref, image, egress_profile, default_criteria = false } = task;
+  // The run of an export demands what the exported run did. Somebody may have changed the words since, and then they count.
+  const isDefault = default_criteria && isSame(acceptance_criteria, criteriaOfChecks(checks));
+  const named = isDefault ? [] : acceptance_criteria;
   return {
     id,
     description: objective,
@@ -116,11 +120,15 @@ function ofContract(task: TaskContract): PlanTask {
     ...(image === undefined ? {} : { image }),
     ...(egress_profile === undefined ? {} : { egress_profile }),
     ...(checks.length === 0 ? {} : { checks }),
-    ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
+    ...(named.length === 0 ? {} : { acceptance_criteria: named }),
     allowed_files: scope.allowed_files,
     ...(scope.disallowed_files.length === 0 ? {} : { disallowed_files: scope.disallowed_files }),
     ...(kind === "git" || !narrows(scope.allowed_tools) ? {} : { allowed_tools: scope.allowed_tools }),
   };
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((text, i) => text === other[i]);
 }
 
 /** Some of our tools and not all of them. A contract that somebody wrote may name tools of their own program. */

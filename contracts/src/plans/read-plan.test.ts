@@ -115,6 +115,15 @@ describe("a plan", () => {
     expect(planned(contract("T-001", { image: "team/go:1" })).tasks).toMatchObject([{ image: "team/go:1" }]);
   });
 
+  test("as task contracts names no criteria that nobody had named, unless they are other words by now", () => {
+    const criteria = (acceptance_criteria: string[], more: object = { default_criteria: true }) =>
+      planned(contract("T-001", { verification_commands: ["npm test"], acceptance_criteria, ...more }))
+        .tasks[0]?.acceptance_criteria;
+    expect(criteria(["npm test passes"])).toBeUndefined();
+    expect(criteria(["npm test passes", "It is fast"])).toEqual(["npm test passes", "It is fast"]);
+    expect(criteria(["npm test passes"], {})).toEqual(["npm test passes"]);
+  });
+
   test("as DirectorTasks runs their commands and checks", () => {
     const task = directorTask("task-a", {
       commands: ["make"],

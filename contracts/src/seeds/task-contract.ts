@@ -54,6 +54,12 @@ export const TaskContract = closed(
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 512, description: "Its own sandbox image, if it names one." }),
     ),
+    default_criteria: Type.Optional(
+      Type.Literal(true, {
+        description:
+          "Nobody named the criteria: they say that the commands pass, and demand no more. Absent: each was named.",
+      }),
+    ),
     egress_profile: Type.Optional(EgressProfile),
     feedback: Type.Optional(Type.Array(TaskFeedback, { description: "Why earlier attempts were rejected." })),
     evidence: Type.Optional(

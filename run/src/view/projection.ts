@@ -1,6 +1,12 @@
 /** The contracts as documents for people. They are rebuilt from a run's state and are never read back. */
-import { goesBack } from "@antiphon/contracts";
-import type { DirectorTask, RouterContract, RouterTask, TaskContract } from "@antiphon/contracts";
+import { criteriaOfChecks, goesBack } from "@antiphon/contracts";
+import type {
+  DirectorTask,
+  PlannedTask,
+  RouterContract,
+  RouterTask,
+  TaskContract,
+} from "@antiphon/contracts";
 import type { RunState, TaskState } from "../state/run-state.ts";
 
 /** The contract of one task, or the Router's contract when `taskId` is null. Null if there is none. */
@@ -60,6 +66,7 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
     run_id: run.runId,
     epoch: phase.kind === "open" ? phase.epoch - 1 : phase.epoch,
     depends_on: [...planned.deps],
+    ...(hasDefaultCriteria(planned) ? { default_criteria: true } : {}),
     ...doingOf(planned.task),
     ...(planned.image === undefined ? {} : { image: planned.image }),
     ...(planned.task.egress_profile.mode === "none" ? {} : { egress_profile: planned.task.egress_profile }),
@@ -67,6 +74,13 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
     evidence: task.evidence.map(({ key, digest }) => ({ path: key, digest })),
     ...(phase.kind === "done" && phase.commit !== null ? { commit: phase.commit } : {}),
   };
+}
+
+/** Read as a plan, criteria that were named demand more of their checks than these do. */
+function hasDefaultCriteria({ task, criteria }: PlannedTask): boolean {
+  const { acceptance_criteria: texts, verify_profile } = task;
+  const ofChecks = criteriaOfChecks(verify_profile.commands);
+  return criteria === undefined && texts.length > 0 && JSON.stringify(texts) === JSON.stringify(ofChecks);
 }
 
 /** A task of another kind than most, so that the contract leads to the same task when it is read as a plan. */

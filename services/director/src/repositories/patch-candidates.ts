@@ -14,6 +14,7 @@ import {
   protectionOf,
   refuseLfsOf,
   strongerChance,
+  takesWarnings,
   type Aware,
   type Chance,
   type Guard,
@@ -139,7 +140,8 @@ export class PatchCandidates {
       names ??= new Set(listing.paths.map((path) => path.slice(path.lastIndexOf("/") + 1)));
       return names.has(name);
     };
-    const around = { isKnown, now: Date.now() };
+    const hasOwnWarnings = [...after].some(([path, text]) => takesWarnings(path, text));
+    const around = { isKnown, now: Date.now(), hasOwnWarnings };
     const suspects = [...after].filter(([path, text]) => mayBeAware(path, text, around));
     if (suspects.length === 0) return [];
     const before = await listing.readAll(suspects.map(([path]) => path));

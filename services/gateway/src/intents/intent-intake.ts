@@ -8,7 +8,7 @@ import { withTenant } from "../identity/tenant.ts";
 import { checkConnectors } from "./connector-choice.ts";
 import { givenPlan } from "./given-plan.ts";
 import { malformed } from "../http/malformed.ts";
-import { retryIdOf, retryable, withoutRace } from "./retry.ts";
+import { retryIdOf, retryable, withAnswersOf, withoutRace } from "./retry.ts";
 import { RunTraces } from "./run-trace.ts";
 import { runOptionsOf } from "./run-options.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
@@ -73,9 +73,10 @@ export function intentIntake(
     traces.started(runId, order.caller.traceparent, (traceparent) => startIn(traceparent, runId, order));
 
   async function startIn(traceparent: string | undefined, runId: string, order: Order): Promise<Started> {
-    const { intentId, intent, caller, retryOf } = order;
+    const { intentId, intent, caller, retryOf, retried } = order;
     await backend.admit();
-    const asked = runOptionsOf(intent);
+    const named = runOptionsOf(intent);
+    const asked = retried === undefined ? named : withAnswersOf(named, retried);
     if (people !== "unknown") checkApprovers(asked, speaker(caller), people);
     const place = await backend.admitRun(); // gateway/G8
     try {
@@ -137,7 +138,7 @@ export function intentIntake(
       const before = await backend.intentRecord(runId);
       if (before !== null) return sameRun(before, intentId); // gateway/G3
       const { intent } = await get(intentId, null);
-      return start(runId, { intentId, intent: withoutRace(intent), caller, retryOf });
+      return start(runId, { intentId, intent: withoutRace(intent), caller, retryOf, retried: facts });
     },
   };
 }
@@ -150,6 +151,8 @@ interface Stored {
 interface Order extends Stored {
   readonly caller: Caller;
   readonly retryOf?: string;
+  /** The run that is retried. */
+  readonly retried?: RunFacts;
 }
 
 function refuseBody(body: unknown): void {

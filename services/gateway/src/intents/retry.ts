@@ -1,6 +1,6 @@
 // Decides which run may be retried, and the id of its retry. A closed run never changes, so a retry is a new run. Pure.
-import { AntiphonError, sha256Hex } from "@antiphon/contracts";
-import type { Intent } from "@antiphon/contracts";
+import { AntiphonError, sha256Hex, withAnsweredChecks } from "@antiphon/contracts";
+import type { Intent, RunOptions, TaskSpec } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
 
 /** The intent of a failed or canceled run; any other run is refused. */
@@ -21,6 +21,31 @@ export function retryable({ runId, intent, closed }: RunFacts): { runId: string;
 export function withoutRace(intent: Intent): Intent {
   const { race: _race, ...inputs } = intent.inputs;
   return { ...intent, inputs };
+}
+
+/**
+ * The options of a retry with what people answered about the proof of the run, so that nobody is asked again. The options on record
+ * hold what the run had from a run that it retried itself.
+ */
+export function withAnswersOf(options: RunOptions, { intent, tasks }: RunFacts): RunOptions {
+  if (intent === null) return options;
+  const { checks, allow_unverified, tasks: before = [] } = intent.options;
+  const proven = options.tasks?.map((task): TaskSpec => {
+    const same = before.find(({ id }) => id === task.id);
+    const { checks: own, acceptance_criteria: criteria } = same ?? {};
+    return {
+      ...task,
+      ...(own === undefined ? {} : { checks: own }),
+      ...(criteria === undefined ? {} : { acceptance_criteria: criteria }),
+    };
+  });
+  const again = { ...options, checks, allow_unverified, ...(proven === undefined ? {} : { tasks: proven }) };
+  const answered = (tasks ?? []).flatMap(({ attempts }) =>
+    attempts.flatMap(({ criteria, answer }) =>
+      criteria === null || answer === null ? [] : [{ asks: criteria.asks, answer: answer.body }],
+    ),
+  );
+  return withAnsweredChecks(again, answered);
 }
 
 /** A failed run has one retry. If the retry fails too, it has its own. */

@@ -11,6 +11,7 @@ import {
   AntiphonError,
   BRIEF,
   changesFiles,
+  criteriaOfChecks,
   criterionText,
   egressBeyond,
   DELIVERABLES,
@@ -178,7 +179,7 @@ function criteriaOf(intent: IntentBody, checks: readonly string[]): string[] {
     const lines = written.filter((line): line is string => typeof line === "string" && line.trim() !== "");
     if (lines.length > 0) return lines.slice(0, MAX_CRITERIA).map((line) => line.slice(0, CRITERION_CHARS));
   }
-  return checks.map((check) => `${check} passes`.slice(0, CRITERION_CHARS)).slice(0, MAX_CRITERIA);
+  return criteriaOfChecks(checks);
 }
 
 const tooMany = (tasks: number): string => `${tasks} tasks; a run has at most ${limits.tasksPerRun}`;

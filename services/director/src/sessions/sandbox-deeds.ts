@@ -81,11 +81,11 @@ export function buildProject(parts: SandboxDeedParts): Deed<"BuildProject"> {
 
 async function testsOf(
   repository: SessionRepository,
-  { repo }: Setting,
+  { repo, room }: Setting,
   { base, head, work }: SessionWorkspace,
 ): Promise<string[]> {
-  const known = await repository.discoverChecks(repo, base);
-  return known.length > 0 ? known : repository.discoverChecks(repo, work ?? head);
+  const known = await repository.discoverChecks(repo, base, room?.lacks);
+  return known.length > 0 ? known : repository.discoverChecks(repo, work ?? head, room?.lacks);
 }
 
 async function textOf(

@@ -128,7 +128,11 @@ test("patch, test, build, commit and push happen in the session's own workspace,
 });
 
 test("the tests of a session are those that the image can start", async () => {
-  const other = makeProject({ "test/a.bats": '@test "a" { false; }\n', "test.sh": "echo it ran\n" });
+  const other = makeProject({
+    "go.mod": "module a\n\ngo 1.21\n",
+    "a_test.go": "package a\n",
+    "test.sh": "true\n",
+  });
   try {
     const repo = { name: "other", path: other.path };
     const { body } = await stack.http("POST", "/sessions", { repo });

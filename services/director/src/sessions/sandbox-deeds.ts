@@ -119,7 +119,7 @@ async function carryOut(
     {
       ...{ run: deedId, task: "session", epoch: 1, purpose: "verify", trials: ONCE },
       ...{ tree, history, candidate: null, checks: commands, image: asked.image, budgetMs: asked.budgetMs },
-      setup: { repo, base },
+      setup: { repo, base, lacks: asked.lacks },
       again: true,
       ...(asked.services === undefined ? {} : { room: { services: asked.services } }),
     },

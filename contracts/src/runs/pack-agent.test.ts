@@ -114,6 +114,7 @@ it("gives locked packages a Python of their own, which the agent's commands do n
   const agent = locked(lockOf(1));
   expect(agent.install.at(-1)).toMatch(/' \/tmp\/home\/\.agent a$/); // Without the extra of `a[b]==1.0`.
   expect(agent.path).toEqual(["/tmp/home/.agent/bin"]);
+  expect(agent.tools).toEqual(["python3", "ldd", "base64", "gzip"]);
   expect(startsAnywhere(agent.install)).toMatch(/\.agent\/python\/bin\/python3 -c/);
   const own = { ...pack, argv: ["python", "-m", "a"], install: { pip: ["a==1.0"], lock: "r.txt" } };
   const complete = completePack(own, () => Buffer.from(lockOf(1)));

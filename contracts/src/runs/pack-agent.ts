@@ -66,6 +66,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     tools: [
       ...(npm === undefined ? [] : ["npm"]),
       ...(pip === undefined ? [] : ["python3"]),
+      ...(lock === undefined ? [] : ["ldd"]),
       ...(commands?.some((command) => FILE.test(command)) === true ? ["base64", "gzip"] : []),
     ],
     path: [`${PLACE}/bin`, ...(pip === undefined || lock !== undefined ? [] : [`${PLACE}/python/bin`])],

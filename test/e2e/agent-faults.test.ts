@@ -2,8 +2,7 @@
  * Real agents meet a model server that fails: what passes is tried again by the agent, and the work lands; what stays ends the
  * run with a code, a remedy and the reason of the failed call. What was paid for is kept either way.
  */
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -11,34 +10,18 @@ import { ERRORS, type ErrorCode } from "@antiphon/contracts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import type { Trouble } from "../support/model-trouble.ts";
 import { atNight } from "../support/night.ts";
-import { registryAccess } from "../support/package-registries.ts";
+import { accessTo, EDIT, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
-interface Summary {
-  runId: string;
-  status: string;
-  code: ErrorCode | null;
-  message: string;
-  model: { calls: number; tokens: number };
+interface Summary extends Ended<ErrorCode> {
+  readonly model: { calls: number; tokens: number };
 }
 interface Call {
   rule: string;
   decision: string;
   model?: { charged_tokens: number; failed?: string; recording: string | null };
 }
-
-const HOSTS = {
-  "api.anthropic.com": ["anthropic", "v1"],
-  "api.openai.com": ["openai", "v1"],
-  "generativelanguage.googleapis.com": ["gemini", "v1beta"],
-} as const;
-const EDIT = [
-  "It subtracts.\n\nadd.js\n```\n<<<<<<< SEARCH",
-  "module.exports = (a, b) => a - b;\n=======\nmodule.exports = (a, b) => a + b;",
-  ">>>>>>> REPLACE\n```\n",
-].join("\n");
-const INSTALL_MS = 600_000;
 
 let stack: Stack;
 let stub: ModelStub;
@@ -48,15 +31,7 @@ const projects: Project[] = [];
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-faults-"));
   stub = await startModelStub(FIX, EDIT);
-  const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
-  const env = await registryAccess(directory, [new URL(npm).hostname, "pypi.org", "files.pythonhosted.org"]);
-  const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
-  const models = Object.entries(HOSTS).map(([host, [shape, version]]) => ({
-    ...{ host, shape, base_url: `http://127.0.0.1:${stub.port}/${version}` },
-    prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 4_000 } },
-  }));
-  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), models }));
-  stack = await startStack({ env });
+  stack = await startStack({ env: await accessTo(packHostsAt(stub.port, 4_000), directory) });
 }, INSTALL_MS);
 afterAll(async () => {
   for (const project of projects) project.remove();

@@ -5,45 +5,37 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sandboxImage } from "../support/docker.ts";
 import { makeBusyboxImage } from "../support/busybox-image.ts";
 import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
 import { eventually } from "../support/nats.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight, isNight } from "../support/night.ts";
-import { registryAccess } from "../support/package-registries.ts";
+import { makeOtherBase, type OtherBase } from "../support/other-base.ts";
+import { accessTo, EDIT, hostAt, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
-interface Summary {
-  runId: string;
-  status: string;
-  code: string | null;
-  message: string;
-}
 interface LogLine {
   rule: string;
   decision: string;
   model?: { charged_tokens: number; reserved_tokens: number };
 }
 
-const HOSTS = {
-  "api.anthropic.com": ["anthropic", "v1"],
-  "api.openai.com": ["openai", "v1"],
-  "generativelanguage.googleapis.com": ["gemini", "v1beta"],
-} as const;
 const SCRIPTED = "models.packs.example";
 /** Answers once the test says so. */
 const PATIENT = "patient.packs.example";
 /** Wants to see a secret of the run. */
 const CURIOUS = "curious.packs.example";
+/** Wants to know which Python its commands get. */
+const ELSEWHERE = "elsewhere.packs.example";
 
-interface ModelEntry {
-  host: string;
-  shape: string;
-  base_url: string;
-  prices: object;
-}
+/** Prints the version of the Python that it gets, and those variables which would change what another one loads. */
+const WHICH_PYTHON = [
+  `python3 -c 'import os, sys; found = sorted({"LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH"} & {*os.environ});`,
+  `print("It is 3." + str(sys.version_info.minor), found)'`,
+].join(" ");
 
 /** What a transcript tells, besides the command that the model wanted. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
@@ -51,25 +43,17 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   "mini-swe-agent": [FIX, "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"],
 };
 
-/** What the model says to an agent that edits by its words. */
-const EDIT = [
-  "It subtracts.\n\nadd.js\n```\n<<<<<<< SEARCH",
-  "module.exports = (a, b) => a - b;\n=======\nmodule.exports = (a, b) => a + b;",
-  ">>>>>>> REPLACE\n```\n",
-].join("\n");
-
-/** The largest pack is 750 MB, which a busy machine takes minutes to download and store. */
-const INSTALL_MS = 600_000;
-
 let stack: Stack;
 let stub: ModelStub;
 let script: ModelScript;
 let patient: ModelStub;
 let curious: ModelStub;
+let elsewhere: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
 let bare: MinimalImage;
 let withoutGlibc: MinimalImage;
+let other: OtherBase;
 const projects: Project[] = [];
 
 beforeAll(async () => {
@@ -77,6 +61,7 @@ beforeAll(async () => {
   stub = await startModelStub(FIX, EDIT);
   patient = await startModelStub(FIX, EDIT, new Promise((resolve) => (answerNow = resolve)));
   curious = await startModelStub(`${FIX}; printenv MY_TOKEN`);
+  elsewhere = await startModelStub(`${WHICH_PYTHON}; ${FIX}`, EDIT);
   script = await startModelScript([
     500,
     429,
@@ -85,38 +70,29 @@ beforeAll(async () => {
     { calls: [["edit_file", { path: "add.js", old: "a - b", new: "a + b" }]] },
     { calls: [["finish", { outcome: "done", summary: "Add the two numbers" }]] },
   ]);
-  const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
-  const env = await registryAccess(directory, [new URL(npm).hostname, "pypi.org", "files.pythonhosted.org"]);
-  const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
-  const models = Object.entries(HOSTS).map(([host, [shape, version]]): ModelEntry => ({
-    host,
-    shape,
-    base_url: `http://127.0.0.1:${stub.port}/${version}`,
-    prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
-  }));
-  models.push({
-    ...models[0]!,
-    host: SCRIPTED,
-    shape: "openai",
-    base_url: `http://127.0.0.1:${script.port}/v1`,
-  });
-  models.push({ ...models[0]!, host: PATIENT, base_url: `http://127.0.0.1:${patient.port}/v1` });
-  models.push({ ...models[1]!, host: CURIOUS, base_url: `http://127.0.0.1:${curious.port}/v1` });
-  const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
-  writeFileSync(file, JSON.stringify(config));
+  const models = [
+    ...packHostsAt(stub.port),
+    hostAt(script.port, "api.openai.com", SCRIPTED),
+    hostAt(patient.port, "api.anthropic.com", PATIENT),
+    hostAt(curious.port, "api.openai.com", CURIOUS),
+    hostAt(elsewhere.port, "api.openai.com", ELSEWHERE),
+  ];
+  const env = await accessTo(models, directory);
   bare = makeMinimalImage("packs-bare");
   withoutGlibc = await makeBusyboxImage("packs-busybox");
+  other = await makeOtherBase();
   stack = await startStack({ env });
-  for (const { ref } of [bare, withoutGlibc]) await stack.antiphon(["images", "allow", ref]);
+  for (const { ref } of [bare, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
-  for (const { ref } of [bare, withoutGlibc]) await stack.antiphon(["images", "disallow", ref]);
+  for (const { ref } of [bare, withoutGlibc, other]) await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
   for (const image of [bare, withoutGlibc]) image.remove();
   await stub.close();
   await patient.close();
   await curious.close();
+  await elsewhere.close();
   await script.close();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -153,7 +129,7 @@ test.each([
   "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands (%s)",
   async (agent, rule, ...more) => {
     const repo = project();
-    const { document } = await stack.json<Summary>(
+    const { document } = await stack.json<Ended>(
       [
         ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
         ...["--agent", agent, "--model-usd", "2", ...more],
@@ -190,7 +166,7 @@ test(
     lock.packages["node_modules/ai"]!.integrity = `sha512-${Buffer.alloc(64).toString("base64")}`;
     writeFileSync(file, JSON.stringify(lock));
     const repo = project();
-    const { document } = await stack.json<Summary>(
+    const { document } = await stack.json<Ended>(
       [
         ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
         ...["--agent", pack, "--model-usd", "2"],
@@ -207,50 +183,110 @@ test(
 /** It is no check of npm, which the image has not. */
 const GREP = "grep -q 'a + b' add.js";
 
-test.each(["pi", ...atNight("claude", "codex", "gemini", "opencode", "opencode-server")])(
+const ran = async (repo: Project, agent: string, image: string, ...more: string[]) => {
+  const words = ["run", "Fix the broken add", "--repo", repo.path, "--no-setup", "--agent", agent];
+  const { document } = await stack.json<Ended>(
+    [...words, "--model-usd", "2", "--image", image, ...(more.length === 0 ? ["--check", GREP] : more)],
+    { timeoutMs: INSTALL_MS },
+  );
+  return document;
+};
+
+test.each(["pi", ...atNight("claude", "codex", "gemini", "opencode", "opencode-server", "aider")])(
   "%s brings what it runs with: in an image without node, npm and python it fixes a repository, and the fix lands",
   async (agent) => {
     const repo = project();
-    const { document } = await stack.json<Summary>(
-      [
-        ...["run", "Fix the broken add", "--repo", repo.path, "--check", GREP, "--no-setup"],
-        ...["--agent", agent, "--model-usd", "2", "--image", bare.ref],
-      ],
-      { timeoutMs: INSTALL_MS },
-    );
-    expect(document).toMatchObject({ status: "succeeded", code: null });
-    expect(repo.landed(document.runId)).toHaveLength(1);
-    // Not even beside the agent: its commands find what the image has.
-    const { stdout } = await stack.antiphon([
-      "evidence",
-      "get",
-      document.runId,
-      "T-001",
-      "1",
-      "environment/setup.log",
-    ]);
-    expect(stdout).not.toContain("npm ci");
+    const { runId, ...ended } = await ran(repo, agent, bare.ref);
+    expect(ended).toMatchObject({ status: "succeeded", code: null });
+    expect(repo.landed(runId)).toHaveLength(1);
+    const log = ["evidence", "get", runId, "T-001", "1", "environment/agent/setup.log"];
+    expect((await stack.antiphon(log)).stdout).toMatch(/^\$ mkdir -p [^]*(npm ci|--require-hashes)/);
   },
   INSTALL_MS,
 );
 
-test.each([
-  ["pi", "the Node of the agent does not start in this image, because it needs glibc"],
-  ["mini-swe-agent", "the image has no python3"],
-])(
-  "%s is refused before its first attempt in an image that cannot run it, with the reason",
-  async (agent, why) => {
+test.each(atNight("mini-swe-agent", "aider"))(
+  "%s brings its Python and the C library, so it works in an image without glibc",
+  async (agent) => {
     const repo = project();
+    const { runId, ...ended } = await ran(repo, agent, withoutGlibc.ref);
+    expect(ended).toMatchObject({ status: "succeeded", code: null });
+    expect(repo.landed(runId)).toHaveLength(1);
+  },
+  INSTALL_MS,
+);
+
+const pythonIn = (image: string): string => {
+  const words = ["run", "--rm", "--network", "none", image, "sh", "-c", WHICH_PYTHON];
+  return execFileSync("docker", words, { encoding: "utf8" }).trim();
+};
+
+/** A small pack whose package has a compiled part, with the hashes of an agent's lock. */
+function packOfPyPI(command: string): string {
+  const folder = mkdtempSync(join(directory, "of-pypi-"));
+  const lock = readFileSync(
+    join(import.meta.dirname, "../../agents/mini-swe-agent/requirements.txt"),
+    "utf8",
+  );
+  const [line = "", requirement = ""] = /^(MarkupSafe==\S+) .*$/m.exec(lock) ?? [];
+  writeFileSync(join(folder, "requirements.txt"), `${line}\n`);
+  const program = [
+    "import markupsafe._speedups, subprocess, sys",
+    'print("mine is 3.%d, with" % sys.version_info.minor, markupsafe.escape("<"), flush=True)',
+    `subprocess.run(["sh", "-c", ${JSON.stringify(command)}], check=True)`,
+  ];
+  const pack = {
+    ...{ name: "of-pypi", argv: ["python", "-c", program.join("; ")], prompt: "stdin" },
+    install: { pip: [requirement], lock: "requirements.txt" },
+    transcript: { format: "text" },
+  };
+  writeFileSync(join(folder, "agent.yaml"), JSON.stringify(pack));
+  return folder;
+}
+
+test.each([
+  ["has no glibc", () => withoutGlibc.ref, FIX],
+  ["has another Python", () => other.ref, `${WHICH_PYTHON} && ${FIX}`],
+])(
+  "an agent of PyPI with a lock brings its Python and the C library; in an image that %s its commands get what is there",
+  async (_what, image, command) => {
+    const hasOther = command !== FIX;
+    const theirs = hasOther ? pythonIn(image()) : "";
+    const own = pythonIn(sandboxImage());
+    if (hasOther) expect(theirs).toMatch(/^It is 3\.\d+ \[\]$/);
+    expect(theirs).not.toBe(own); // Otherwise this shows nothing.
+    const check = hasOther ? `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"` : GREP;
+    const repo = project();
+    const { runId, ...ended } = await ran(repo, packOfPyPI(command), image(), "--check", check);
+    expect(ended).toMatchObject({ status: "succeeded", code: null });
+    expect(repo.landed(runId)).toHaveLength(1);
+    const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
+    expect(stdout).toContain(`${own.replace("It is", "mine is").replace(" []", "")}, with &lt;\n${theirs}`);
+  },
+  INSTALL_MS,
+);
+
+test.each(atNight("mini-swe-agent"))(
+  "commands of %s and the checks get the image's Python, and no variable of the agent's own",
+  async (agent) => {
+    const theirs = pythonIn(other.ref);
+    const check = ["--check", `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"`];
+    const model = ["--model", "m", "--model-host", ELSEWHERE];
+    const { runId, ...ended } = await ran(project(), agent, other.ref, ...check, ...model);
+    expect(ended).toMatchObject({ status: "succeeded", code: null });
+    const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
+    expect(stdout).toContain(theirs);
+  },
+  INSTALL_MS,
+);
+
+test(
+  "pi is refused before its first attempt in an image that cannot run it, with the reason",
+  async () => {
     const heard = stub.heard.length;
-    const { document } = await stack.json<Summary & { tasks: unknown[] }>(
-      [
-        ...["run", "Fix the broken add", "--repo", repo.path, "--check", GREP, "--no-setup"],
-        ...["--agent", agent, "--model-usd", "2", "--image", withoutGlibc.ref],
-      ],
-      { timeoutMs: INSTALL_MS },
-    );
-    expect(document).toMatchObject({ status: "failed", code: "ANT_ENVIRONMENT_FAILED" });
-    expect(document.message).toContain(why);
+    const { code, message } = await ran(project(), "pi", withoutGlibc.ref);
+    expect(code).toBe("ANT_ENVIRONMENT_FAILED");
+    expect(message).toContain("the Node of the agent does not start in this image, because it needs glibc");
     expect(stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,
@@ -263,7 +299,7 @@ if (isNight)
       const repo = project();
       const run = async (...more: string[]) => {
         const heard = stub.heard.length;
-        const { document } = await stack.json<Summary>(
+        const { document } = await stack.json<Ended>(
           [
             ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
             ...["--agent", "opencode-server", "--model-usd", "2", ...more],
@@ -297,7 +333,7 @@ test.each(atNight("claude", "gemini", "opencode", "opencode-server", "pi"))(
   async (agent) => {
     const repo = project();
     const before = stub.heard.length;
-    const { document } = await stack.json<Summary>(
+    const { document } = await stack.json<Ended>(
       [
         ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK, "--attempts", "1"],
         ...["--agent", agent, "--model-usd", "2", "--tools", "read_file,write_file,edit_file"],
@@ -334,7 +370,7 @@ test(
   "the agent `model` goes by the task: its words are the proposal's summary, and a replay of it gives the same",
   async () => {
     const repo = project();
-    const { document } = await stack.json<Summary>(
+    const { document } = await stack.json<Ended>(
       [
         ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
         ...["--agent", "model", "--model-usd", "2", "--env", "MODEL_MAX_STEPS=9"],
@@ -357,7 +393,7 @@ test(
   async () => {
     const repo = project();
     const canary = `canary-${randomUUID()}`;
-    const { document } = await stack.json<Summary>(
+    const { document } = await stack.json<Ended>(
       [
         ...["run", `Fix the broken add, with the token ${canary}`, "--repo", repo.path, "--check", CHECK],
         ...["--agent", "model", "--model", "m", "--model-host", CURIOUS, "--model-usd", "2"],
@@ -387,7 +423,7 @@ test(
   "the agent `model` goes on after failures of the model server, and what failed before it answered costs nothing",
   async () => {
     const repo = project();
-    const { document } = await stack.json<Summary & { model: { calls: number; tokens: number } }>(
+    const { document } = await stack.json<Ended & { model: { calls: number; tokens: number } }>(
       [
         ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
         ...["--agent", "model", "--model", "m", "--model-host", SCRIPTED, "--model-usd", "5"],
@@ -451,7 +487,7 @@ if (isNight)
       const said = await stack.antiphon(["attach", runId, "--message", text]);
       expect(said).toMatchObject({ code: 0 });
       answerNow();
-      const waited = await stack.json<Summary>(["wait", runId], { timeoutMs: INSTALL_MS });
+      const waited = await stack.json<Ended>(["wait", runId], { timeoutMs: INSTALL_MS });
       expect(waited.document).toMatchObject({ status: "succeeded", code: null });
       const told = patient.heard.map(({ body }) => body.includes(text));
       expect([told[0], told.at(-1)]).toEqual([false, true]);
@@ -476,7 +512,7 @@ test.each(["model", ...atNight("claude")])(
   "a run of %s whose budget is used up ends as ANT_EGRESS_BUDGET after one attempt",
   async (agent) => {
     const repo = project();
-    const { document } = await stack.json<Summary & { tasks: { attempts: number }[] }>([
+    const { document } = await stack.json<Ended & { tasks: { attempts: number }[] }>([
       ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
       ...["--agent", agent, "--model-usd", "0.01"],
     ]);
@@ -501,7 +537,7 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
   };
   writeFileSync(join(own, "agent.yaml"), JSON.stringify(pack));
   const run = (agent: string) =>
-    stack.json<Summary>([
+    stack.json<Ended>([
       ...["run", "Fix the broken add", "--repo", repo.path, "--agent", agent],
       ...["--check", `test "$GREETING" = hello && ${CHECK}`, "--env", "GREETING=hello", "--memory", "1536"],
     ]);

@@ -126,3 +126,21 @@ test("patch, test, build, commit and push happen in the session's own workspace,
   const { body: listed } = await stack.http("GET", "/runs");
   expect(listed["runs"]).toEqual([]);
 });
+
+test("the tests of a session are those that the image can start", async () => {
+  const other = makeProject({
+    "go.mod": "module a\n\ngo 1.21\n",
+    "a_test.go": "package a\n",
+    "test.sh": "true\n",
+  });
+  try {
+    const repo = { name: "other", path: other.path };
+    const { body } = await stack.http("POST", "/sessions", { repo });
+    const ended = await complete(String(body["sessionId"]), "RunTests", { repo });
+    expect(ended.at(-1)).toMatchObject({
+      payload: { outcome: "Success", message: "passed: sh ./test.sh" },
+    });
+  } finally {
+    other.remove();
+  }
+});

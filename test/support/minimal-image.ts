@@ -33,7 +33,7 @@ for tool in ${TOOLS.join(" ")}; do cp -L "$(command -v $tool)" $T/bin/$tool; don
 for lib in $(ldd $T/bin/* 2>/dev/null | grep -o '/[^ ]*' | grep '\\.so' | sort -u); do
   mkdir -p "$T$(dirname "$lib")"; cp -Lu "$lib" "$T$lib"; done
 glibc=$(dirname "$(ldd /bin/dash | grep -o '/[^ ]*libc\\.so\\.6')")
-for part in libm.so.6 libdl.so.2 libpthread.so.0; do cp -Lu "$glibc/$part" "$T$glibc/$part"; done
+for part in libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libutil.so.1 libresolv.so.2; do cp -Lu "$glibc/$part" "$T$glibc/$part"; done
 tar -cf - -C $T .`;
 
 export interface MinimalImage {

@@ -23,7 +23,7 @@ export async function loadFiles(
   return {
     patch: fromRun ?? (flags.patch === undefined ? null : readPatch(flags.patch)),
     ...(await packsNamed(flags, places)),
-    gatePack: await gatePack(flags.gateAgent, places),
+    ...(await judgeNamed(flags.gateAgent, places)),
     tasks: flags.tasks === undefined ? null : await readTasks(flags.tasks),
     recordingSeed: typeof seed === "string" ? seed : null,
     recording,
@@ -60,8 +60,13 @@ export async function chosen(given: string, places: PackPlaces): Promise<[AgentP
   return [await packNamed(name, places), { model, modelHost: host }];
 }
 
-async function gatePack(name: string | undefined, places: PackPlaces | null): Promise<AgentPack | null> {
-  return name === undefined || places === null ? null : packNamed(name, places);
+async function judgeNamed(
+  name: string | undefined,
+  places: PackPlaces | null,
+): Promise<Pick<RunFiles, "gatePack" | "gateChoice">> {
+  if (name === undefined || places === null) return {};
+  const [gatePack, gateChoice] = await chosen(name, places);
+  return { gatePack, gateChoice };
 }
 
 /** @throws Failure ANT_AGENT_UNKNOWN */

@@ -123,6 +123,10 @@ describe("the intent made from the options of `antiphon run`", () => {
     const { inputs } = intentOf("x", "/a", flags, { ...NONE, gatePack });
     const gates = { skills: ["reviewer"], blocks: "warning", agent: { kind: "pack", name: "judge" } };
     expect(inputs["gates"]).toMatchObject(gates);
+    const model = { shape: "openai" as const, host: "models.test", name: "usual" };
+    const asks = { ...gatePack, argv: ["judge", "${model}"], model };
+    const own = intentOf("x", "/a", flags, { ...NONE, gatePack: asks, gateChoice: { model: "small" } });
+    expect(own.inputs["gates"]).toMatchObject({ agent: { argv: ["judge", "small"] } });
   });
 
   it("takes the agent of the first task that has one if the options name none", () => {

@@ -34,7 +34,9 @@ export interface RunFiles {
   readonly choices?: ReadonlyMap<AgentPack, PackChoice>;
   readonly tasks: TaskSpec[] | null;
   /** The pack that --gate-agent names. */
-  readonly gatePack?: AgentPack | null;
+  readonly gatePack?: AgentPack;
+  /** The model and the host that it names with it. */
+  readonly gateChoice?: PackChoice;
   /** As the intent takes it, and its tasks. */
   readonly plan: {
     readonly value: unknown;
@@ -139,7 +141,8 @@ const READERS: { readonly [R in Flag["reads"]]: Reader } = {
   tasks: (_file, _flag, { tasks }) => tasks ?? undefined,
   plan: () => undefined, // `inputs.plan`, from which the gateway makes the tasks.
   recording: (_file, _flag, { recordingSeed }) => recordingSeed ?? undefined,
-  "gate-agent": (_name, _flag, { gatePack }) => (gatePack == null ? undefined : packAgent(gatePack)),
+  "gate-agent": (_name, _flag, { gatePack, gateChoice }) =>
+    gatePack === undefined ? undefined : packAgent(gatePack, gateChoice),
 };
 
 function valueOf({ flag, reads }: Flag, flags: RunFlags, files: RunFiles): unknown {

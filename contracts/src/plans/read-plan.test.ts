@@ -224,6 +224,17 @@ describe("a plan", () => {
     ],
     ["an approval of nothing", { nodes: [{ id: "a", kind: "approval", deps: [] }] }, "/nodes/0/deps"],
     [
+      "a tool that there is not",
+      { tasks: [{ id: 1, description: "a", allowed_tools: ["bash", "reed_file"] }] },
+      "/tasks/0/allowed_tools",
+    ],
+    [
+      "a DirectorTask with such a tool",
+      directorTask("t", { allowed_tools: ["x"] }),
+      "/tasks/0/allowed_tools",
+    ],
+    ["an image without a name", { tasks: [{ id: 1, description: "a", image: "" }] }, "/tasks/0/image"],
+    [
       "a git task without a verb",
       { tasks: [{ id: 1, description: "a", kind: "git" }] },
       "/tasks/0/git_action",
@@ -277,6 +288,18 @@ describe("a plan", () => {
     ],
   ])("with %s is refused with its place", (_name, document, path) => {
     expect(problemOf(document).path).toBe(path);
+  });
+
+  test("with an unknown tool or an empty image is refused in words that say what to write", () => {
+    const task = { id: 1, description: "a" };
+    expect(problemOf({ tasks: [{ ...task, allowed_tools: ["reed_file"] }] })).toMatchObject({
+      ...{ message: "there is no such tool", found: '"reed_file"' },
+      expected: "read_file, write_file, edit_file, bash, git_checkpoint",
+    });
+    expect(problemOf({ tasks: [{ ...task, image: "" }] })).toMatchObject({
+      message: "must not be empty",
+      expected: "a text that is not empty",
+    });
   });
 
   test("is refused in few words, however long its own are", () => {

@@ -3,9 +3,11 @@
  * DirectorTasks. Pure. A plan is read whole or refused with the first fault and its place.
  */
 import { graphRules } from "../rules/graph.ts";
+import { unknownTool } from "../runs/task-limits.ts";
 import type { DirectorTaskInput } from "../seeds/director-task.ts";
 import type { TaskSpec } from "../runs/task-spec.ts";
-import { bounded, type Problem } from "../validation/problem.ts";
+import { TASK_TOOL_NAMES } from "../seeds/task-tool.ts";
+import { bounded, show, type Problem } from "../validation/problem.ts";
 import { validate, type Validation } from "../validation/validate.ts";
 import { GIT_BASE, gitTaskRule, namesTask } from "./git-tasks.ts";
 import { PLAN_FORMS, type PlanForm, type PlanTask } from "./plan-forms.ts";
@@ -34,7 +36,7 @@ export function readPlan(given: unknown): ReadPlan {
   if (!shaped.ok) return refused(firstOf(shaped.errors, ""));
   const tasks = form.tasks(shaped.value, document);
   if (!Array.isArray(tasks)) return refused(tasks);
-  const fault = countProblem(tasks, form) ?? graphProblem(tasks, form);
+  const fault = countProblem(tasks, form) ?? graphProblem(tasks, form) ?? toolProblem(tasks, form);
   if (fault !== null) return refused(fault);
   const read = numbered(tasks, form, form.goal(shaped.value));
   return read.ok && form.ofSeed === true ? withSeedNetwork(read.plan, document) : read;
@@ -112,6 +114,21 @@ function graphProblem(tasks: readonly PlanTask[], form: PlanForm): Problem | nul
   for (const { check } of [...rules, gitTaskRule("plan", form.list, () => nodes)]) {
     const problem = check(null);
     if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function toolProblem(tasks: readonly PlanTask[], { list }: PlanForm): Problem | null {
+  for (const [i, { kind, allowed_tools }] of tasks.entries()) {
+    const tool = unknownTool(kind, allowed_tools);
+    if (tool === null) continue;
+    const expected = TASK_TOOL_NAMES.join(", ");
+    return {
+      path: `${list}/${i}/allowed_tools`,
+      message: "there is no such tool",
+      expected,
+      found: show(tool),
+    };
   }
   return null;
 }

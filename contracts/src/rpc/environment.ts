@@ -93,21 +93,30 @@ export const EnvironmentSpec = closed(
 );
 export type EnvironmentSpec = Static<typeof EnvironmentSpec>;
 
+const reported = {
+  key: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  image: Type.String({ minLength: 1 }),
+  commands: Type.Array(command, { minItems: 1, maxItems: 64 }),
+  found: Type.Array(Type.String(), { maxItems: 32 }),
+  decided_by: Type.Array(path, { maxItems: NAMED_FILES }),
+  cached: Type.Boolean({ description: "False: prepared for this request." }),
+  duration_ms: Type.Number({ minimum: 0, description: "Time that preparing it took, whenever that was." }),
+  layer: nullable(Digest, { description: "Digest of what it holds; null if preparing it failed." }),
+  bytes: Type.Integer({ minimum: 0 }),
+  files: Type.Integer({ minimum: 0 }),
+  log: nullable(BlobRef, { description: "Output of the setup commands." }),
+  packages: nullable(BlobRef),
+  egress: nullable(EgressReport, { description: "Requests that the setup commands made." }),
+};
+
 export const EnvironmentReport = closed(
   {
-    key: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-    image: Type.String({ minLength: 1 }),
-    commands: Type.Array(command, { minItems: 1, maxItems: 64 }),
-    found: Type.Array(Type.String(), { maxItems: 32 }),
-    decided_by: Type.Array(path, { maxItems: NAMED_FILES }),
-    cached: Type.Boolean({ description: "False: prepared for this request." }),
-    duration_ms: Type.Number({ minimum: 0, description: "Time that preparing it took, whenever that was." }),
-    layer: nullable(Digest, { description: "Digest of what it holds; null if preparing it failed." }),
-    bytes: Type.Integer({ minimum: 0 }),
-    files: Type.Integer({ minimum: 0 }),
-    log: nullable(BlobRef, { description: "Output of the setup commands." }),
-    packages: nullable(BlobRef),
-    egress: nullable(EgressReport, { description: "Requests that the setup commands made." }),
+    ...reported,
+    agent: Type.Optional(
+      closed(reported, {
+        description: "The agent beside which it was prepared, installed in the standard image.",
+      }),
+    ),
   },
   { description: "The environment that a job had, or the one that could not be prepared." },
 );

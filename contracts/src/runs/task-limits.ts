@@ -77,6 +77,12 @@ export function heldToTools(agent: AgentOf<"pack">, allowed: readonly string[]):
   };
 }
 
+/** The first tool of a task that there is not; a task of git has its verb for a tool. */
+export function unknownTool(kind: TaskKind | undefined, own: readonly string[] = []): string | null {
+  const known: readonly string[] = TASK_TOOL_NAMES;
+  return kind === "git" ? null : (own.find((tool) => !known.includes(tool)) ?? null);
+}
+
 /** The tools of a task: its own, else those of its kind that its run has. */
 export function toolsOf(
   kind: TaskKind,

@@ -27,7 +27,7 @@ export const PackInstall = closed(
       Type.String({
         pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
         description:
-          "A file beside `agent.yaml` with what `pip` needs: each package with its version and hashes, as `pip install --require-hashes` reads it. Nothing else is installed.",
+          "A file beside `agent.yaml` with what `pip` needs: each package with its version and hashes, as `pip install --require-hashes` reads it. Nothing else is installed. They are kept with the Python that installed them.",
       }),
     ),
     npm_lock: Type.Optional(
@@ -55,7 +55,7 @@ export const PackInstall = closed(
   },
   {
     description:
-      "How it is installed: once for each image, into the home directory, with a network for downloads only. Without it, the image has the agent.",
+      "How it is installed: into the home directory, with a network for downloads only. Packages with a lock are installed once for all images, others once for each. Without it, the image has the agent.",
   },
 );
 

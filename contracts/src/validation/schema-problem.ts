@@ -60,14 +60,17 @@ function one(error: ErrorObject): Problem {
       };
     case "type":
       return { path, message: `must be ${String(params.type)}`, expected: String(params.type), found };
+    case "minLength":
+      if (error.data !== "") return asSaid(error, found);
+      return { path, message: "must not be empty", expected: "a text that is not empty", found };
     default:
-      return {
-        path,
-        message: error.message ?? error.keyword,
-        expected: error.message ?? error.keyword,
-        found,
-      };
+      return asSaid(error, found);
   }
+}
+
+function asSaid({ instancePath: path, message, keyword }: ErrorObject, found: string): Problem {
+  const said = message ?? keyword;
+  return { path, message: said, expected: said, found };
 }
 
 /**

@@ -54,23 +54,39 @@ describe("filesOf", () => {
   });
 });
 
+const prepared: NonNullable<Provenance["prepared"]> = {
+  ...{
+    key: "0".repeat(64),
+    image: "sha256:1",
+    commands: ["npm ci"],
+    found: [],
+    decided_by: [],
+    cached: true,
+  },
+  ...{ duration_ms: 1, layer: null, bytes: 0, files: 0, log: blob, packages: blob, egress: null },
+};
+
 test("the packages of the environment are part of the provenance, beside its log", () => {
-  const prepared: Provenance["prepared"] = {
-    ...{
-      key: "0".repeat(64),
-      image: "sha256:1",
-      commands: ["npm ci"],
-      found: [],
-      decided_by: [],
-      cached: true,
-    },
-    ...{ duration_ms: 1, layer: null, bytes: 0, files: 0, log: blob, packages: blob, egress: null },
-  };
   const paths = filesOf(factsWith(), { ...provenance, prepared }).map(({ path }) => path);
   expect(paths.filter((path) => /^environment|packages/.test(path))).toEqual([
     "environment/report.json",
     "environment/setup.log",
     "provenance/packages.json",
+  ]);
+});
+
+test("how the agent was installed in another image is evidence as well", () => {
+  const egress = {
+    ...{ log: blob, requests: 1, refused: 0, bytes_up: 1, bytes_down: 1, recordings: [] },
+    ...{ model_calls: 0, model_tokens: 0, model_usd_micro: 0 },
+  };
+  const agent = { ...prepared, packages: null, egress };
+  const beside = { ...prepared, log: null, packages: null, agent };
+  const paths = filesOf(factsWith(), { ...provenance, prepared: beside }).map(({ path }) => path);
+  expect(paths.filter((path) => path.startsWith("environment/"))).toEqual([
+    "environment/report.json",
+    "environment/agent/setup.log",
+    "environment/agent/requests.jsonl",
   ]);
 });
 

@@ -73,12 +73,19 @@ function networkOf(report: EgressReport | null): BundleFile[] {
 /** How the environment was prepared, whenever that was. */
 function setupOf(report: EnvironmentReport | null): BundleFile[] {
   if (report === null) return [];
-  const { log, packages, egress } = report;
+  const { packages, agent } = report;
   return [
     { path: "environment/report.json", text: json(report) },
-    ...(log === null ? [] : [{ path: "environment/setup.log", blob: log }]),
+    ...preparationOf(report, "environment"),
+    ...(agent === undefined ? [] : preparationOf(agent, "environment/agent")),
     ...(packages === null ? [] : [{ path: "provenance/packages.json", blob: packages }]),
-    ...(egress?.log == null ? [] : [{ path: "environment/requests.jsonl", blob: egress.log }]),
+  ];
+}
+
+function preparationOf({ log, egress }: EnvironmentReport, folder: string): BundleFile[] {
+  return [
+    ...(log === null ? [] : [{ path: `${folder}/setup.log`, blob: log }]),
+    ...(egress?.log == null ? [] : [{ path: `${folder}/requests.jsonl`, blob: egress.log }]),
   ];
 }
 

@@ -81,11 +81,11 @@ export function buildProject(parts: SandboxDeedParts): Deed<"BuildProject"> {
 
 async function testsOf(
   repository: SessionRepository,
-  { repo }: Setting,
+  { repo, room }: Setting,
   { base, head, work }: SessionWorkspace,
 ): Promise<string[]> {
-  const known = await repository.discoverChecks(repo, base);
-  return known.length > 0 ? known : repository.discoverChecks(repo, work ?? head);
+  const known = await repository.discoverChecks(repo, base, room?.lacks);
+  return known.length > 0 ? known : repository.discoverChecks(repo, work ?? head, room?.lacks);
 }
 
 async function textOf(
@@ -119,7 +119,7 @@ async function carryOut(
     {
       ...{ run: deedId, task: "session", epoch: 1, purpose: "verify", trials: ONCE },
       ...{ tree, history, candidate: null, checks: commands, image: asked.image, budgetMs: asked.budgetMs },
-      setup: { repo, base },
+      setup: { repo, base, lacks: asked.lacks },
       again: true,
       ...(asked.services === undefined ? {} : { room: { services: asked.services } }),
     },

@@ -93,8 +93,8 @@ export class SessionRepository {
     return this.#repositories.candidate(repo, head, patch, rules);
   }
 
-  discoverChecks(repo: RepoRef, commit: string): Promise<string[]> {
-    return this.#repositories.discoverChecks(repo, commit);
+  discoverChecks(repo: RepoRef, commit: string, lacks?: readonly string[]): Promise<string[]> {
+    return this.#repositories.discoverChecks(repo, commit, lacks);
   }
 
   texts(repo: RepoRef, commit: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {

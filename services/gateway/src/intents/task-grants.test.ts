@@ -26,6 +26,18 @@ test("a network, a time or a lack of tools that the run cannot give is refused w
   expect(() => check(tools)).toThrow(coded("ANT_AGENT_TOOL_REFUSED", `${at}/allowed_tools`));
 });
 
+test("a tool that there is not is refused with those that there are, whatever the agent", () => {
+  const given: AgentSpec = { kind: "scripted" };
+  const unknown = { allowed_tools: ["bash", "reed_file"] };
+  expect(() => check(unknown, { agent: given })).toThrow(
+    coded("ANT_INTENT_OPTIONS", "/inputs/tasks/0/allowed_tools"),
+  );
+  expect(() => check(unknown)).toThrow(
+    "there is no tool reed_file; there are read_file, write_file, edit_file",
+  );
+  expect(() => check({ kind: "git", allowed_tools: ["git_status"] }, { agent: given })).not.toThrow();
+});
+
 test("the tools of a run hold for each of its agents, and a task may only narrow them", () => {
   const at = "/constraints/allowed_tools";
   const allowed_tools = ["read_file" as const, "edit_file" as const];

@@ -1,5 +1,12 @@
 // Refuses a task that asks for more than its run has, and one whose tools nothing would hold its agent to. Pure.
-import { AntiphonError, egressBeyond, toolLeftOut, toolsOf } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  egressBeyond,
+  TASK_TOOL_NAMES,
+  toolLeftOut,
+  toolsOf,
+  unknownTool,
+} from "@antiphon/contracts";
 import type { AgentSpec, RunOptions } from "@antiphon/contracts";
 
 type Choice = Pick<
@@ -25,6 +32,9 @@ export function checkTaskGrants(choice: Choice): void {
         `it asks for ${time} s, and the run allows ${most} s: give the run --time-budget ${time}`,
       );
     const path = `${at}/allowed_tools`;
+    const unknown = unknownTool(kind, own);
+    if (unknown !== null)
+      throw refused(path, `there is no tool ${unknown}; there are ${TASK_TOOL_NAMES.join(", ")}`);
     const more = own?.find((tool) => ofRun?.includes(tool as (typeof ofRun)[number]) === false);
     if (more !== undefined && ofRun !== undefined)
       throw refused(

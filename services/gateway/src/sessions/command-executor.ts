@@ -1,6 +1,6 @@
 // Carries out one accepted command: asks a Director for those on git and in a sandbox. Turns what really happened into
 // events; a command always ends in one of them, except while the service that carries it out is away.
-import { AntiphonError, durationMs } from "@antiphon/contracts";
+import { AntiphonError, DEFAULT_IMAGE, durationMs } from "@antiphon/contracts";
 import type {
   Command,
   PolicyProfile,
@@ -11,6 +11,7 @@ import type {
   SessionEntry,
 } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
+import { checksThatStart } from "../intents/lacking-programs.ts";
 import { locate, placesOf } from "../intents/repository-place.ts";
 import { profilesFor, type Holding } from "../policy/policy-choice.ts";
 import { policyDigest } from "../policy/policy-digest.ts";
@@ -26,7 +27,7 @@ import { completed, type Said } from "./said.ts";
 
 export interface ExecutorParts {
   readonly guard: PolicyGuard;
-  readonly backend: Pick<Backend, "deed" | "inspect">;
+  readonly backend: Pick<Backend, "deed" | "images" | "inspect">;
   /** Also chooses the image of checks. */
   readonly inspect: Backend["inspect"];
   readonly adapters: SessionAdapters;
@@ -130,10 +131,13 @@ export class CommandExecutor {
 
   /** The image and the services of the repository's checks, as for a run. */
   async #room(repo: RepoRef, budgetMs: number): Promise<NonNullable<SessionDeedRequest["room"]>> {
-    const found = await this.#parts.inspect({ repo, allow_dirty: true, image_named: false });
-    const { services, verify_git, image, chosen_image } = found;
+    const asked = { repo, allow_dirty: true, image_named: false, discover: true };
+    const { services, verify_git, check_candidates, ...found } = await this.#parts.inspect(asked);
+    const image = found.image?.ref ?? found.chosen_image ?? null;
+    const { lacks } = await checksThatStart(this.#parts.backend, check_candidates, image ?? DEFAULT_IMAGE);
     return {
-      image: image?.ref ?? chosen_image ?? null,
+      image,
+      ...(lacks.length === 0 ? {} : { lacks: [...lacks] }),
       ...(verify_git === true ? { git: true } : {}),
       ...(services === undefined ? {} : { services }),
       budgetMs,

@@ -15,7 +15,7 @@ import { SessionWork } from "./session-work.ts";
 export interface SessionParts {
   readonly store: SessionStore;
   readonly guard: PolicyGuard;
-  readonly backend: Pick<Backend, "inspect" | "deed">;
+  readonly backend: Pick<Backend, "deed" | "images" | "inspect">;
   readonly inspect: Backend["inspect"];
   readonly adapters: SessionAdapters;
   now(): number;

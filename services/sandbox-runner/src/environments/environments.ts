@@ -95,7 +95,14 @@ export class Environments {
       signal,
     );
     const beside = specBeside(spec, spec.agent, installed.layer.digest);
-    return this.#ensure({ ...needing, spec: beside, base: installed.layer }, signal);
+    const agent = installed.report;
+    try {
+      const made = await this.#ensure({ ...needing, spec: beside, base: installed.layer }, signal);
+      return { ...made, report: { ...made.report, agent } };
+    } catch (error) {
+      if (!(error instanceof EnvironmentFailure)) throw error;
+      throw new EnvironmentFailure(error.message, { ...error.report, agent });
+    }
   }
 
   async #ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {

@@ -95,7 +95,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/gateway/src/http/openapi.ts": OURS,
   "services/gateway/src/journal/dead-letters.ts": BOUNDED,
   "services/sandbox-runner/src/config.ts": OPERATOR,
-  "services/sandbox-runner/src/environments/preparation.ts": BOUNDED,
+  "services/sandbox-runner/src/environments/setup-commands.ts": BOUNDED,
   "services/sandbox-runner/src/jobs/java-trust-store.ts": "reads the certificates of our own egress gateway",
   "services/sandbox-runner/src/providers/docker/docker-engine.ts": SERVER,
   "services/sandbox-runner/src/providers/microsandbox/microsandbox-provider.ts": SERVER,

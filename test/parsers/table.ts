@@ -47,7 +47,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/director/src/work-items/issue-tracker.ts": ANCHORED,
   "services/director/src/work-items/tracker-client.ts": "JSON of a bounded size",
   "services/director/src/work-items/work-item-settings.ts": OPERATOR,
-  "services/egress-gateway/src/config-file.ts": OPERATOR,
+  "services/egress-gateway/src/settings/config-file.ts": OPERATOR,
   "services/egress-gateway/src/models/model-trial.ts": "JSON of a bounded size",
   "services/sandbox-runner/src/environments/layer-rules.ts": BOUNDED,
   "services/sandbox-runner/src/environments/setup-news.ts": BOUNDED,

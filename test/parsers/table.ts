@@ -100,6 +100,6 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/sandbox-runner/src/providers/docker/docker-engine.ts": SERVER,
   "services/sandbox-runner/src/providers/microsandbox/microsandbox-provider.ts": SERVER,
   "services/sandbox-runner/src/conversation/supervisor-pack.ts": OURS,
-  "services/sandbox-runner/src/workspace/tree-archive.ts": OURS,
+  "services/sandbox-runner/src/workspace/tree-index.ts": OURS,
   "services/sandbox-runner/src/images/image-allowlist.ts": OPERATOR,
 };

@@ -2,7 +2,7 @@
  * Provides a sandbox image of another base for tests of replays: the packages of the standard image from another release
  * of Debian, with another Node. Its shell, Python, Perl, compiler and git have other versions, and so have their words.
  *
- * Its name holds a hash of its inputs, so it is built once and found again. Nobody uses it until it is allowed.
+ * Its name holds a hash of its inputs, so it is built once and found again. It is used only where it is allowed.
  */
 import { rm } from "node:fs/promises";
 import path from "node:path";

@@ -17,7 +17,7 @@ import { END_UNKNOWN, NOT_STARTED, STOPPED, type Entry } from "./standings.ts";
 
 export interface Contestant {
   readonly name: string;
-  /** The agent for the task of a run that `past` did. */
+  /** The contestant's agent for a task, given the agent that did it before. */
   readonly agentFor: (past: AgentSpec) => AgentSpec;
 }
 

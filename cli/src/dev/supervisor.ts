@@ -4,8 +4,8 @@
 // The services stop in the order of the table of roles, and the nats-server last.
 //
 // Promises:
-//   cli/C2 No child process outlives the supervisor: a stop waits until every child has exited, and because each child
-//     watches a stdin pipe that only the supervisor holds, each one also stops when the supervisor is killed.
+//   cli/C2 Because a stop waits until every child has exited, and each child watches a stdin pipe that only the supervisor
+//     holds, no child process outlives the supervisor, even if the supervisor is killed.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

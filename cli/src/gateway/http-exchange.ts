@@ -1,8 +1,8 @@
 // One HTTP request and its answer, over node:http instead of `fetch`: when a peer accepts a connection and closes it,
 // the promise of `fetch` never settles, and a process that waits only for it ends silently.
 //
-// Here every exchange settles. `close` is the last event of each request, so a hang-up at any point rejects. A timer,
-// which also keeps the process alive, rejects when the peer stays silent.
+// Here every exchange settles. `close` is the last event of each request, so a hang-up at any point rejects. If the
+// peer stays silent, a timer rejects; until then the timer keeps the process alive.
 import { request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";

@@ -125,7 +125,7 @@ export const addCancelRun: AddTool = (server, context) => {
   const described = {
     title: "Cancel a run",
     description:
-      "Stops a run, and tells its state when it has stopped. What has landed stays landed; nothing more lands.",
+      "Stops a run, and tells its state when it has stopped. Landed changes stay; nothing more lands.",
     inputSchema: { run: RUN_ID, reason: z.string().max(2_000).describe("Why, for the record.") },
     annotations: DECIDES,
   };

@@ -38,7 +38,7 @@ export async function listRuns(
   const isFiltered = Object.values(filter).some((one) => one !== null);
   const found: RunLine[] = [];
   let seen = 0;
-  // One more than is shown tells whether there are more.
+  // Asks for one more than is shown, to learn whether there are more.
   for await (const runs of runPages(gateway, isFiltered ? PAGE : limit + 1)) {
     found.push(...runs.filter((run) => matches(run, filter)));
     seen += runs.length;

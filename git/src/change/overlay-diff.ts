@@ -193,7 +193,7 @@ function rebuilt(known: KnownTrees, next: LaidOver): { root: string; objects: Gi
   }
 }
 
-/** What is held of a patch. It is more than any change may have, and an agent can delete a whole repository. */
+/** Most bytes of a patch held in memory: more than any change may have, because an agent can delete a whole repository. */
 const MAX_DIFF_BYTES = limits.treeHeldBytes;
 
 async function textDiff(scratch: Scratch, before: string, after: string): Promise<string> {

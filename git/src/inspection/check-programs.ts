@@ -1,4 +1,4 @@
-/** Which programs the image must have for a check that discovery finds. What setup installs for it is not among them. Pure. */
+/** Which programs the image must have for a check that discovery finds. Programs that setup installs are not among them. Pure. */
 
 /** One program of each group is enough. */
 export type NeededGroups = readonly (readonly string[])[];

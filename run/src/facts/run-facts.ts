@@ -144,10 +144,10 @@ export function noFacts(runId: string): RunFacts {
 }
 
 /**
- * Who asked for the work of a run, and the number of approvals that a verified change needs before it lands. Who told an attempt
- * something or answered its question has asked for a part of the work, whatever right that took. A request for changes to a verified
- * change is the word of a reviewer and no such part. An answer whose record does not say so was written while answers did not count
- * as such, and the run may have landed by an approval of the same person: it keeps that meaning.
+ * The people who asked for the work of a run, and the number of approvals that a verified change needs before it lands. People who
+ * sent an attempt a message or answered its question asked for a part of the work. People who requested changes to a verified
+ * change did not: they reviewed it. In records of older releases an answer does not count as a request, because the run may have
+ * landed by an approval of the person who answered.
  */
 export function askedOf({ intent, messages, words }: Pick<RunFacts, "intent" | "messages" | "words">): Asked {
   const answers = words.filter(({ instructs }) => instructs);

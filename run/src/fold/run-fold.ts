@@ -119,10 +119,11 @@ function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at:
 }
 
 /**
- * The approval or the verdict of a skill that holds for the run's commits alone, because nobody is asked again. With one, no other
- * commit may land in their place; null: there is none.
- * A skill is asked again about each change; a person is not, because an approval is bound to what that person saw. A verdict
- * without `replayed` comes from a Director that asks nobody again.
+ * The decision that holds for the run's present commits only: an approval, or the verdict of a skill that is not asked again.
+ * With one, no other commit may land in their place. Null: there is none.
+ *
+ * An approval is bound to the change that a person saw. A skill judges each new change again, except where the verdict lacks
+ * `replayed`: it comes from an older Director, which does not ask again.
  */
 function unrepeated({ facts, tasks }: RunState, { replayed }: VerdictBody): "approved" | "judged" | null {
   const asked = askedOf(facts);

@@ -106,7 +106,7 @@ export interface RunState {
   readonly runId: string;
   /** The Director's bounds for this run. */
   readonly policy: RunPolicy;
-  /** What the records say. The other fields are what follows from those that fit the state of the run. */
+  /** What the records say. The other fields follow from the records that fit the state of the run. */
   readonly facts: RunFacts;
   readonly routed: RoutedBody | null;
   readonly tasks: readonly TaskState[];

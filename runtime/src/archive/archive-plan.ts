@@ -8,7 +8,7 @@ import {
   digestOf,
   parseJournalSubject,
 } from "@antiphon/contracts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 
 /** What a record takes in a pack besides its payload: subject, headers, envelope. */
 const RECORD_BYTES = 1024;

@@ -3,7 +3,7 @@ import { AntiphonError, journalStream, limits, parseJournalSubject, subjects } f
 import { contentsOf, entryOf, purgeable, sizeOf } from "./archive-plan.ts";
 import { ArchiveTidy, OF_THE_RUN, type Tidied } from "./archive-tidy.ts";
 import type { Bus } from "../nats/bus.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import { brokenChain } from "../journal/run-chain.ts";
 import type { Journal } from "../journal/journal.ts";
 import { PackIndex } from "./pack-index.ts";

@@ -3,7 +3,7 @@ import { HEADERS, SIGNED_TYPES, digestOf, parseJournalSubject } from "@antiphon/
 import type { Bus } from "../nats/bus.ts";
 import { Generations } from "../process/generations.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import type { Logger } from "../process/logger.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
 import { firstPlace, forgedError } from "./record-reader.ts";

@@ -18,7 +18,7 @@ import {
   subjects,
 } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import { PackStore } from "../archive/pack-store.ts";
 import { latestArchived } from "./run-history.ts";
 

@@ -13,7 +13,7 @@ import {
   validateShape,
 } from "@antiphon/contracts";
 import { Generations } from "../process/generations.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import { RunTraces } from "../tracing/run-traces.ts";
 import { noTrust, type Trust } from "./trust.ts";
 

@@ -1,7 +1,7 @@
 import type { DirectorKey, JournalAddress, StoredRecord } from "@antiphon/contracts";
 import { HEADERS, decode, digestOf, parseJournalSubject, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import { placeOf, type RecordMessage } from "./record-reader.ts";
 
 /**

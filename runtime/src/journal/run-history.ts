@@ -1,7 +1,7 @@
 import type { ArchivedMessage, StoredRecord } from "@antiphon/contracts";
 import { BUCKETS, HEADERS, STORAGE_TYPES, parseJournalSubject, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import { PackStore, type ArchivedRecord } from "../archive/pack-store.ts";
 import { journalStreamOf, nextMessages, runMessages } from "./run-messages.ts";
 

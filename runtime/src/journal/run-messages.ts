@@ -1,6 +1,6 @@
 import { AntiphonError, journalStream, partitionOf, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 import { TooManyResults, UnreadableMessage } from "../nats/direct-reader.ts";
 import { believedOf, firstClaims } from "./forged.ts";
 

@@ -1,13 +1,10 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { nkeyAuthenticator, type NatsConnection } from "@nats-io/nats-core";
-import { AntiphonError, JOURNAL_PARTITIONS, journalStream, type Principal } from "@antiphon/contracts";
-import type { NodeConnectionOptions } from "nats";
-import { connect } from "nats";
+import type { NatsConnection } from "@nats-io/nats-core";
+import { JOURNAL_PARTITIONS, type Principal } from "@antiphon/contracts";
 import { allDone } from "../process/all-done.ts";
-import { backoffMs } from "../process/backoff.ts";
 import { Deadlines } from "../process/deadlines.ts";
-import { partitionsOf } from "../topology/deployment.ts";
+import { dial, partitionsThere, requireVersion } from "./dial.ts";
 import { DirectReader } from "./direct-reader.ts";
 import { ForgedDecisions } from "../journal/forged.ts";
 import { requireDurability } from "./durability.ts";
@@ -16,7 +13,6 @@ import type { LanePort, Outgoing, PublisherLimits, PublisherStats } from "../pub
 import { Publisher, publisherDefaults } from "../publishing/publisher.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
 import { RecordReader } from "../journal/record-reader.ts";
-import { natsTls } from "./nats-tls.ts";
 import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
 import { StreamLeader } from "./stream-leader.ts";
@@ -108,10 +104,6 @@ export interface Bus {
   readonly closed: Promise<void>;
 }
 
-// Short, because a starting server refuses connections at once, and each attempt is jittered.
-const reconnectPolicy = { baseMs: 25, capMs: 500 };
-const oldestServer = [2, 15] as const;
-
 export async function connectBus(options: BusOptions): Promise<Bus> {
   const nc = await dial(options);
   try {
@@ -126,65 +118,6 @@ export async function connectBus(options: BusOptions): Promise<Bus> {
   } catch (error) {
     await nc.close();
     throw error;
-  }
-}
-
-async function dial(options: BusOptions): Promise<NatsConnection> {
-  let attempt = 0;
-  const servers = options.servers.split(",");
-  const tls = natsTls(servers, options.ca);
-  const settings: NodeConnectionOptions = {
-    servers,
-    name: options.name,
-    noAsyncTraces: true,
-    timeout: options.connectTimeoutMs ?? 5000,
-    maxReconnectAttempts: -1,
-    pingInterval: 10_000,
-    maxPingOut: 2,
-    reconnectDelayHandler: () => backoffMs(attempt++, reconnectPolicy, Math.random()),
-    ...(tls === null ? {} : { tls }),
-    ...(options.token === undefined ? {} : { token: options.token }),
-    ...(options.user === undefined ? {} : { authenticator: nkeyAuthenticator(options.user.seed) }),
-  };
-  try {
-    const nc = await connect(settings);
-    void (async () => {
-      for await (const status of nc.status()) if (status.type === "reconnect") attempt = 0;
-    })();
-    return nc;
-  } catch (error) {
-    const why = tls === null ? "" : `over TLS: ${error instanceof Error ? error.message : String(error)}`;
-    throw new AntiphonError(
-      "ANT_NATS_UNREACHABLE",
-      `no NATS server answers at ${options.servers} ${why}`.trim(),
-      {
-        data: { servers: options.servers },
-        cause: error,
-      },
-    );
-  }
-}
-
-/** Reads the number of partitions from an existing journal. `provision` creates a missing one. */
-async function partitionsThere(jsm: JetStreamManager): Promise<number> {
-  try {
-    return partitionsOf((await jsm.streams.info(journalStream(0))).config);
-  } catch (error) {
-    if ((error as { status?: number }).status === 404 || (error as { code?: number }).code === 10059) {
-      return JOURNAL_PARTITIONS;
-    }
-    throw AntiphonError.from(error, "ANT_NATS_UNREACHABLE");
-  }
-}
-
-function requireVersion(nc: NatsConnection): void {
-  const version = nc.info?.version ?? "0.0.0";
-  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
-  const old = major < oldestServer[0] || (major === oldestServer[0] && minor < oldestServer[1]);
-  if (old) {
-    throw new AntiphonError("ANT_NATS_TOO_OLD", `nats-server ${version} is too old; 2.15 is needed`, {
-      data: { version },
-    });
   }
 }
 

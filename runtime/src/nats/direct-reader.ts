@@ -1,7 +1,8 @@
-import type { Msg, NatsConnection } from "@nats-io/nats-core";
+import type { NatsConnection } from "@nats-io/nats-core";
 import { AntiphonError } from "@antiphon/contracts";
 import { backoffMs } from "../process/backoff.ts";
 import type { Deadline, Deadlines } from "../process/deadlines.ts";
+import { endOf, isAfterGap, stored, type Attempt, type StoredMessage, type Wanted } from "./direct-answer.ts";
 import type { ReplyInbox } from "./reply-inbox.ts";
 import type { StreamLeader } from "./stream-leader.ts";
 
@@ -17,16 +18,6 @@ import type { StreamLeader } from "./stream-leader.ts";
  *     everything that was acknowledged before it began, whichever replica answers, or it fails: it is never silently cut
  *     short, and it ends within its deadline.
  */
-export interface StoredMessage {
-  subject: string;
-  seq: number;
-  at: Date;
-  data: Uint8Array;
-  header(name: string): string;
-  /** All headers it was stored with, without those that the answer added. */
-  headers(): Record<string, string>;
-}
-
 export interface Batch {
   messages: StoredMessage[];
   /** Matching messages that were not sent. */
@@ -49,20 +40,10 @@ const tickMs = 100;
 const readDeadlineMs = 15_000;
 const retryPolicy = { baseMs: 20, capMs: 1000 };
 
-type Attempt =
-  | { kind: "done"; messages: StoredMessage[]; pending: number; upToSeq: number }
-  | { kind: "none" }
-  | { kind: "too-many" }
-  | { kind: "unreadable" }
-  | { kind: "later"; reason: string };
-
 export class TooManyResults extends Error {}
 
 /** The server lists a message but does not deliver it, because its checksum on disk does not match. */
 export class UnreadableMessage extends Error {}
-
-/** One message, the next messages, or the last message of each of several subjects. */
-type Wanted = "one" | "next" | "last";
 
 /** A message may be purged between the server's look at its index and at its disk; the next try then finds neither. */
 const unreadableTries = 3;
@@ -271,53 +252,4 @@ async function heldTo(standard: Standard, once: () => Promise<Attempt>): Promise
   } catch (error) {
     return { kind: "later", reason: `the leader does not answer: ${String(error)}` };
   }
-}
-
-/** Each message of a series, and its end, names the sequence before it, so a lost message is noticed. */
-function isAfterGap(message: Msg, before: readonly StoredMessage[]): boolean {
-  const named = message.headers?.get("Nats-Last-Sequence") ?? "";
-  return named !== "" && Number(named) !== (before.at(-1)?.seq ?? 0);
-}
-
-function endOf(message: Msg, code: number, wanted: Wanted, messages: StoredMessage[]): Attempt {
-  if (code === 204) {
-    const pending = Number(message.headers?.get("Nats-Num-Pending") ?? "0");
-    const upToSeq = Number(message.headers?.get("Nats-UpTo-Sequence") ?? "0");
-    return { kind: "done", messages, pending, upToSeq };
-  }
-  if (code === 404) {
-    // "No Results": no such subject. "Message Not Found": the subject exists, but the server cannot read the message.
-    const isListed = messages.length > 0 || message.headers?.description === "Message Not Found";
-    return wanted === "last" && isListed ? { kind: "unreadable" } : { kind: "none" };
-  }
-  if (code === 413) return { kind: "too-many" };
-  return { kind: "later", reason: `status ${code} ${message.headers?.description ?? ""}` };
-}
-
-function stored(message: Msg): StoredMessage {
-  const header = (name: string): string => message.headers?.get(name) ?? "";
-  return {
-    subject: header("Nats-Subject"),
-    seq: Number(header("Nats-Sequence")),
-    at: new Date(header("Nats-Time-Stamp")),
-    data: message.data,
-    header,
-    headers: () => storedHeaders(message),
-  };
-}
-
-/** Headers that a direct get adds to the message (ADR-31). */
-const ADDED: ReadonlySet<string> = new Set([
-  "Nats-Stream",
-  "Nats-Subject",
-  "Nats-Sequence",
-  "Nats-Time-Stamp",
-  "Nats-Num-Pending",
-  "Nats-Last-Sequence",
-  "Nats-UpTo-Sequence",
-]);
-
-function storedHeaders({ headers }: Msg): Record<string, string> {
-  const names = (headers?.keys() ?? []).filter((name) => !ADDED.has(name));
-  return Object.fromEntries(names.map((name) => [name, headers?.get(name) ?? ""]));
 }

@@ -6,7 +6,7 @@
  * Calls of `lastSeq` that wait at the same time share one request, but never one that was sent before their call.
  */
 import type { JetStreamManager, MsgRequest, StoredMsg } from "@nats-io/jetstream";
-import type { StoredMessage } from "./direct-reader.ts";
+import type { StoredMessage } from "./direct-answer.ts";
 
 export class StreamLeader {
   private readonly jsm: JetStreamManager;

@@ -10,7 +10,7 @@ import { wireHeaders } from "../nats/wire-headers.ts";
 
 export type Presence =
   | { readonly kind: "answer"; readonly value: object }
-  /** Nobody serves the subject: the server says so. */
+  /** The server says that no process serves the subject. */
   | { readonly kind: "nobody" }
   /** Somebody serves it, and has not answered in time. */
   | { readonly kind: "silent" }

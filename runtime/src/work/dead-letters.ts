@@ -10,7 +10,7 @@ import {
 } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { headerLines } from "../nats/wire-headers.ts";
-import type { StoredMessage } from "../nats/direct-reader.ts";
+import type { StoredMessage } from "../nats/direct-answer.ts";
 
 /**
  * The dead letters: deliveries that were given up until a person requeues them.

@@ -150,11 +150,11 @@ export interface RoomRequest {
   room?: RunRoom;
   budgetMs: number;
   trials: SandboxTrials;
-  /** Files of which the outcome tells whether the checks opened them. */
+  /** The outcome lists those of these files that the checks opened. */
   traced?: readonly string[];
   /**
-   * It runs ahead of need: it is asked for once, leaves the last free slot to others, and tells every file of the tree that
-   * the checks opened.
+   * The outcome is not needed yet. The request is made once and takes no last free slot, and the outcome lists every file of
+   * the tree that the checks opened.
    */
   ahead?: boolean;
   /** The directory below /tmp in which the checks run once, with the tree, which is then not at /workspace. */

@@ -1,13 +1,20 @@
 /** The settings of an egress gateway. From the environment and the configuration file. */
 import { rootCertificates } from "node:tls";
 import { AntiphonError, type EgressConfig } from "@antiphon/contracts";
-import { configFile, invalid, text, type ConfigFile, type Env, type Unusable } from "./config-file.ts";
+import {
+  configFile,
+  invalid,
+  text,
+  type ConfigFile,
+  type Env,
+  type Unusable,
+} from "./settings/config-file.ts";
 import { knownProviders, modelHost, type ModelEntry, type ModelHost } from "./models/model-hosts.ts";
-import { credentialOf } from "./credential-entry.ts";
+import { credentialOf } from "./settings/credential-entry.ts";
 import type { Credential } from "./policy/credentials.ts";
 import { KNOWN_HOSTS } from "./policy/known-hosts.ts";
 import { parseAuthority } from "./policy/host-name.ts";
-import { proxyOf } from "./proxy-entry.ts";
+import { proxyOf } from "./settings/proxy-entry.ts";
 import type { UpstreamProxy } from "./proxy/upstream-proxy.ts";
 import { parseEntry, type HostKind, type HostRule } from "./policy/policy.ts";
 

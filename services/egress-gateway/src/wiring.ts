@@ -14,8 +14,8 @@ import { BudgetStore } from "./models/budget-store.ts";
 import { Checkpoints } from "./checkpoints/checkpoints.ts";
 import { CallLists } from "./models/call-list.ts";
 import { modelsReply } from "./models/model-hosts-view.ts";
-import { LiveSettings } from "./live-settings.ts";
-import { Leases } from "./leases.ts";
+import { LiveSettings } from "./settings/live-settings.ts";
+import { Leases } from "./leases/leases.ts";
 
 export function startEgress(
   { bus, log, node, metrics }: ServiceContext,

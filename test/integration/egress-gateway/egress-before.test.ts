@@ -17,7 +17,7 @@ import { Upstream } from "../../../services/egress-gateway/src/proxy/upstream.ts
 import type { Account } from "../../../services/egress-gateway/src/models/ledger.ts";
 import { compilePolicy } from "../../../services/egress-gateway/src/policy/policy.ts";
 import { Quota } from "../../../services/egress-gateway/src/policy/quota.ts";
-import { Leases } from "../../../services/egress-gateway/src/leases.ts";
+import { Leases } from "../../../services/egress-gateway/src/leases/leases.ts";
 import { proxyProbes, type ProxyProbe } from "../../support/egress-probes.ts";
 import { grantOf, settingsFor } from "../../support/egress-world.ts";
 import { NAMES } from "../../support/egress-upstreams.ts";

@@ -10,7 +10,7 @@ import { createLogger, openBlobs, openKv, provision, silentMeter } from "@antiph
 import { Checkpoints } from "../../../services/egress-gateway/src/checkpoints/checkpoints.ts";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
 import { CallLists } from "../../../services/egress-gateway/src/models/call-list.ts";
-import { Leases } from "../../../services/egress-gateway/src/leases.ts";
+import { Leases } from "../../../services/egress-gateway/src/leases/leases.ts";
 import { CANARY, grantOf, settingsFor } from "../../support/egress-world.ts";
 import { NAMES, startUpstreams, type Upstreams } from "../../support/egress-upstreams.ts";
 import { eventually, startNats, type NatsServer } from "../../support/nats.ts";

@@ -23,7 +23,7 @@ import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-
 import type { Deadlines } from "../../../services/egress-gateway/src/proxy/deadlines.ts";
 import { NEW_ACCOUNT, type Account } from "../../../services/egress-gateway/src/models/ledger.ts";
 import type { LogEntry } from "../../../services/egress-gateway/src/policy/log-entry.ts";
-import { Leases } from "../../../services/egress-gateway/src/leases.ts";
+import { Leases } from "../../../services/egress-gateway/src/leases/leases.ts";
 import { grantOf, settingsFor } from "../../support/egress-world.ts";
 import { NAMES } from "../../support/egress-upstreams.ts";
 import { eventually } from "../../support/nats.ts";

@@ -11,7 +11,7 @@ import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
 import { CallLists } from "../../../services/egress-gateway/src/models/call-list.ts";
 import { Upstream } from "../../../services/egress-gateway/src/proxy/upstream.ts";
-import { Leases } from "../../../services/egress-gateway/src/leases.ts";
+import { Leases } from "../../../services/egress-gateway/src/leases/leases.ts";
 import { grantOf, settingsFor } from "../../support/egress-world.ts";
 import { NAMES, startUpstreams, type Upstreams } from "../../support/egress-upstreams.ts";
 import { eventually } from "../../support/nats.ts";

@@ -7,7 +7,7 @@ import { BUCKETS, digestOf } from "@antiphon/contracts";
 import { createLogger, openKv, provision, silentMeter } from "@antiphon/runtime";
 import { MemoryKv } from "@antiphon/runtime/testing/memory-kv";
 import type { EgressSettings } from "../../../services/egress-gateway/src/config.ts";
-import { Leases } from "../../../services/egress-gateway/src/leases.ts";
+import { Leases } from "../../../services/egress-gateway/src/leases/leases.ts";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
 import { NEW_ACCOUNT, type Account } from "../../../services/egress-gateway/src/models/ledger.ts";
 import { Quota } from "../../../services/egress-gateway/src/policy/quota.ts";

@@ -23,7 +23,7 @@ import {
   type Kv,
 } from "@antiphon/runtime";
 import type { EgressSettings } from "../../../services/egress-gateway/src/config.ts";
-import { Leases } from "../../../services/egress-gateway/src/leases.ts";
+import { Leases } from "../../../services/egress-gateway/src/leases/leases.ts";
 import { BudgetStore } from "../../../services/egress-gateway/src/models/budget-store.ts";
 import type { Endpoint, ModelShape } from "../../../services/egress-gateway/src/models/endpoint.ts";
 import type { Account } from "../../../services/egress-gateway/src/models/ledger.ts";

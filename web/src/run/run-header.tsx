@@ -47,7 +47,7 @@ export function RunHeader({ records, facts, view, isLive, connected }: RunHeader
 
 function OpenActions({ runId, paused }: { readonly runId: string; readonly paused: boolean }): ReactElement {
   const cancel = async (): Promise<void> => {
-    if (!window.confirm("Cancel this run? What is under way is stopped, and nothing of it lands.")) return;
+    if (!window.confirm("Cancel this run? Work under way is stopped, and nothing of it lands.")) return;
     await post("/runs/{id}/events", { id: runId }, { event: "cancel" });
   };
   return (

@@ -1,6 +1,7 @@
 /**
- * The earlier work that an attempt starts from: the diff of the attempt before, the change that a skill judges, and the model
- * calls of the attempt that a fork begins again.
+ * The earlier work that an attempt starts from, and that its agent is told: the change and the feedback of the attempt before,
+ * the results of the tasks that it depends on, the change that a skill judges, and the model calls of the attempt that a
+ * fork begins again.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import type { BlobRef, DispatchBody } from "@antiphon/contracts";
@@ -8,7 +9,48 @@ import { DIFF_FILE } from "../evidence/bundle.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
 import { recordedCalls } from "../replay/recorded-attempt.ts";
 import type { AttemptOrder } from "./attempt-order.ts";
+import type { Earlier } from "./brief.ts";
+import { earlierOf } from "./earlier-tasks.ts";
 import { isOwnFault } from "./fault.ts";
+import { withSections } from "./feedback.ts";
+import type { Told } from "./mailbox.ts";
+
+export interface EarlierWork {
+  /** The dispatch, with the whole feedback on the attempt before. */
+  readonly dispatch: DispatchBody;
+  /** The files that are changed when the agent starts; null: it starts from the base. */
+  readonly change: Change | null;
+  readonly told: {
+    readonly previousDiff: string | null;
+    /** `previousDiff` is in the files already. */
+    readonly isApplied: boolean;
+    /** The attempt whose files it starts from ended with a question. */
+    readonly hasAsked: boolean;
+    readonly judged: string | null;
+    readonly earlier: readonly Earlier[];
+    /** Messages of people. */
+    readonly told: readonly Told[];
+  };
+}
+
+export async function earlierWork(order: AttemptOrder, ports: AttemptPorts): Promise<EarlierWork> {
+  const { dispatch, replay, mailbox } = order;
+  const previousDiff = await previousDiffOf(order, ports);
+  const completed = await withSections(order, ports);
+  const asked = await askedBefore(order, ports);
+  const start = asked === null ? (dispatch.continue_change === true ? previousDiff : null) : asked.diff;
+  const change = await continued(dispatch, start, ports);
+  const isApplied = change !== null;
+  const judged = await judgedIn(dispatch, ports);
+  const told = replay?.briefed ?? mailbox?.forBrief() ?? [];
+  const earlier = await earlierOf(order, ports);
+  const hasAsked = isApplied && asked !== null;
+  return {
+    dispatch: completed,
+    change,
+    told: { previousDiff: start ?? previousDiff, isApplied, hasAsked, judged, earlier, told },
+  };
+}
 
 /** Those of the attempt that a fork begins again. A replay has its own. */
 export async function recordedBefore(
@@ -24,7 +66,7 @@ export function mayReuse({ dispatch: { fork }, replay }: AttemptOrder): boolean 
 }
 
 /** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */
-export async function judgedIn({ gate }: DispatchBody, { evidence }: AttemptPorts): Promise<string | null> {
+async function judgedIn({ gate }: DispatchBody, { evidence }: AttemptPorts): Promise<string | null> {
   return gate === undefined ? null : evidence.text({ path: DIFF_FILE, blob: gate.diff });
 }
 
@@ -32,7 +74,7 @@ export async function judgedIn({ gate }: DispatchBody, { evidence }: AttemptPort
 const OLDEST_DIFF = 5;
 
 /** Of the newest attempt that left one. It only helps the agent, so an attempt does without it if it cannot be read. */
-export async function previousDiffOf(
+async function previousDiffOf(
   { runId, epoch, dispatch }: AttemptOrder,
   { evidence, log }: AttemptPorts,
 ): Promise<string | null> {
@@ -56,7 +98,7 @@ export async function previousDiffOf(
  * The change of the attempt that ended with the question that was answered last, if nothing was done after it; null: there is no
  * such attempt. This one starts from it. Attempts that were lost have left no evidence, and are passed over.
  */
-export async function askedBefore(
+async function askedBefore(
   { runId, epoch, dispatch }: AttemptOrder,
   { evidence, log }: Pick<AttemptPorts, "evidence" | "log">,
 ): Promise<{ readonly diff: string | null } | null> {
@@ -76,7 +118,7 @@ export async function askedBefore(
 }
 
 /** The change to start from; null: there is none, or it does not fit the base any more. */
-export async function continued(
+async function continued(
   { base }: DispatchBody,
   diff: string | null,
   { trees, progress }: AttemptPorts,

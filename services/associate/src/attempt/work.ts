@@ -21,18 +21,9 @@ import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { briefRoom, budgetMsOf } from "./attempt.ts";
 import { briefJson } from "./brief.ts";
 import { merged } from "./change.ts";
-import {
-  askedBefore,
-  continued,
-  judgedIn,
-  mayReuse,
-  previousDiffOf,
-  recordedBefore,
-} from "./earlier-work.ts";
-import { earlierOf } from "./earlier-tasks.ts";
+import { earlierWork, mayReuse, recordedBefore } from "./earlier-work.ts";
 import { withTreesAgain } from "./export-again.ts";
 import { isOwnFault } from "./fault.ts";
-import { withSections } from "./feedback.ts";
 import { followed, inSandbox } from "./in-sandbox.ts";
 
 export async function carryOut(order: AttemptOrder, given: AttemptPorts, stops: Stops): Promise<AttemptEnd> {
@@ -88,42 +79,21 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
       ports.progress("the container that asked goes on with the answer");
       return await followed(held, order, ports, stops);
     }
-    const previousDiff = await previousDiffOf(order, ports);
-    const told = await withSections(order, ports);
-    const asked = await askedBefore(order, ports);
-    const start = asked === null ? (dispatch.continue_change === true ? previousDiff : null) : asked.diff;
-    const before = await continued(dispatch, start, ports);
-    const isApplied = before !== null;
-    const judged = await judgedIn(dispatch, ports);
-    const briefed = order.replay?.briefed ?? order.mailbox?.forBrief() ?? [];
-    const hasAsked = isApplied && asked !== null;
-    const diffs = {
-      previousDiff: start ?? previousDiff,
-      isApplied,
-      hasAsked,
-      judged,
-      earlier: await earlierOf(order, ports),
-    };
+    const before = await earlierWork(order, ports);
+    const { told } = before;
     const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
-    const context = { dispatch: told, epoch, ...diffs, told: briefed, ...stores };
     const isGit = dispatch.task.kind === "git";
-    const prepared = isGit ? gitTask(dispatch) : await agentFor(dispatch.agent).prepare(context);
+    const prepared = isGit
+      ? gitTask(dispatch)
+      : await agentFor(dispatch.agent).prepare({ dispatch: before.dispatch, epoch, ...told, ...stores });
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
-    const brief = briefJson(told, epoch, {
-      maxChars: briefRoom(prepared.steps.length),
-      ...diffs,
-      told: briefed,
-    });
-    const change = merged(before ?? NO_CHANGE, prepared.change);
+    const maxChars = briefRoom(prepared.steps.length);
+    const brief = briefJson(before.dispatch, epoch, { maxChars, ...told });
     const recorded = await recordedBefore(order, ports);
-    return await inSandbox(
-      { ...order, brief, briefed, recorded },
-      ports,
-      { ...prepared, change },
-      deadlineMs,
-      stops,
-    );
+    const change = merged(before.change ?? NO_CHANGE, prepared.change);
+    const full = { ...order, brief, briefed: told.told, recorded };
+    return await inSandbox(full, ports, { ...prepared, change }, deadlineMs, stops);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5

@@ -11,9 +11,9 @@ import type { Holder } from "./holder-signs.ts";
 export type Settlement = Outcome | { readonly kind: "record"; readonly body: ResultBody };
 
 /**
- * The delay before a dispatch that is worked on, here or elsewhere, is looked at again. It is longer than the pause between two
- * heartbeats (half of the ack wait at most, also of the release before), and a heartbeat cancels the delayed redelivery. The
- * dispatch therefore comes back only when its holder is silent.
+ * The redelivery delay of a dispatch that some Associate works on. A heartbeat cancels the delayed redelivery, and the delay is
+ * longer than the pause between two heartbeats (at most half of the ack wait, also in the release before). So the dispatch
+ * comes back only when its holder is silent.
  */
 const LOOK_AGAIN_MS = limits.associateAckWaitMs / 2 + 1000;
 export const LOOK_AGAIN: Outcome = { kind: "retry", delayMs: LOOK_AGAIN_MS, code: "ANT_CLAIM_LOST" };

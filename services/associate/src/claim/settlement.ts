@@ -155,7 +155,7 @@ async function worked(job: Settling): Promise<AttemptEnd> {
   }
 }
 
-/** Null: nobody can have told the task anything, and nobody can tell this attempt, or it judges a change. */
+/** Null: the attempt judges a change, or it is the first and its agent takes no messages. */
 async function mailboxOf({ attempt, journal }: Settling): Promise<Mailbox | null> {
   const { runId, taskId, epoch, dispatch } = attempt;
   if (dispatch.gate !== undefined) return null;

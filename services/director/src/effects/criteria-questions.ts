@@ -12,7 +12,7 @@ export interface Lack {
   readonly known?: readonly string[];
 }
 
-/** With more, the others are asked when these are answered. */
+/** Further questions are asked when these are answered. */
 const MAX_QUESTIONS = 64;
 const MAX_NAMED = 5;
 const MAX_SHOWN = 3;

@@ -3,8 +3,8 @@
  * says it never can, and folds that record into the run.
  *
  * Promises:
- *   director/D8 A dispatch or verdict that the server will never store is replaced by a refusal, so that its work is
- *     not repeated for ever; a dispatch is refused only while no record was added to its run, because an attempt that
+ *   director/D8 Because the work for a dispatch or verdict that the server will never store would be repeated for ever, a
+ *     refusal replaces it; a dispatch is refused only while no record was added to its run, because an attempt that
  *     another Director dispatched needs the same register for its true verdict.
  */
 import { AntiphonError, type Cause, type NewRecord, type StoredRecord } from "@antiphon/contracts";

@@ -1,10 +1,9 @@
 /**
- * A task whose last attempt failed because its agent has no model is not tried again with the same agent: the deployment does
- * not know the model or its host, or has no key for it. A git task whose change may not be made is not tried again either: it
- * would make the same one.
+ * Finds tasks whose next attempt would fail as the last one did. An agent without a model is not started again, because the
+ * deployment still lacks the model, its host or the key. A git task whose change was refused would make the same change.
  *
- * The fold takes such a failure as any other, because Directors of older releases do. The end is a record of its own, the
- * refused dispatch of the next attempt, so all Directors of a run fold it alike (run/R1). Pure.
+ * The fold treats such a failure as any other, because Directors of older releases do. The task ends by a record of its own,
+ * the refused dispatch of the next attempt, so all Directors of a run fold it alike (run/R1). Pure.
  */
 import { AntiphonError, canonicalJson, isErrorCode, type RunOptions } from "@antiphon/contracts";
 import type { TaskState } from "@antiphon/run";

@@ -6,9 +6,9 @@
  * run, because they write the same register.
  *
  * Promises:
- *   director/D12 A run is ended only if the journal holds the success of another run of the same race, whose commit is on
- *     a branch of the race. That branch alone says only who may land. An ended run could not have landed: the race would have been
- *     refused to it (director/D13).
+ *   director/D12 Because a branch of a race says only who may land, a run is ended only if the journal also holds the success
+ *     of another run of the race, whose commit is on that branch; the race would have been refused to the ended run
+ *     (director/D13).
  */
 import type { IntentBody, NewRecord, RepoRef, StoredRecord } from "@antiphon/contracts";
 import type { Journal, Logger } from "@antiphon/runtime";

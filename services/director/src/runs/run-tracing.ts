@@ -1,7 +1,7 @@
 /**
- * Tells the traces of runs. The spans of a run's stages are made of its records when it is over, so they are complete
- * whatever process died meanwhile. A Director that dies right after the last record tells them at the redelivery; told
- * twice they are the same spans.
+ * Exports the traces of runs. The spans of a run's stages are made from its records when it is over, so they are complete even
+ * if processes died meanwhile. If a Director dies right after the last record, the redelivery exports them; a second export
+ * has the same spans.
  */
 import type { StoredRecord } from "@antiphon/contracts";
 import type { StagePlace } from "@antiphon/contracts/tracing/stages";

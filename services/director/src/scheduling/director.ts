@@ -8,14 +8,14 @@
  * people who watch a run cannot see the log.
  *
  * Promises:
- *   director/D1 A delivery is acknowledged only when each effect it started has its record stored, and so has each
- *     effect that these records made outstanding, except a dispatch that waits for admission and a landing that the sweeps
- *     carry out because it has long waited for its race; so a crash causes a redelivery and loses no step.
- *   director/D2 A delivery leaves an effect that is under way in this process to the delivery that started it, and a
- *     redelivered record waits until its first delivery ends; so no effect runs twice at once, and no acknowledgement
+ *   director/D1 Because a delivery is acknowledged only when each effect that it started has its record stored, and so has
+ *     each effect that these records made outstanding (except a dispatch that waits for admission and a landing that the
+ *     sweeps carry out because it has long waited for its race), a crash causes a redelivery and loses no step.
+ *   director/D2 Because a delivery leaves an effect that is under way in this process to the delivery that started it, and a
+ *     redelivered record waits until its first delivery ends, no effect runs twice at once, and no acknowledgement
  *     swallows the retry of a failed one.
- *   director/D3 Before every effect except the verification of a linear run, the Director reads what could change its
- *     decision, or the server refuses the record if the run has moved; so nothing is dispatched, landed or closed past a
+ *   director/D3 Because the Director, before every effect except the verification of a linear run, reads what could change
+ *     its decision, or the server refuses the record if the run has moved, nothing is dispatched, landed or closed past a
  *     cancel or a pause that was stored before.
  */
 import { AntiphonError, type Cause, type JournalType, type StoredRecord } from "@antiphon/contracts";

@@ -2,8 +2,8 @@
  * Carries out the commands of sessions that concern git and sandboxes. The gateway asks for one at a time and keeps the
  * workspace in the session's log; a Director keeps nothing of a session, so any Director can take the next command.
  *
- * The number of open commands is bounded. One ends when the gateway passes on that it stops; that hint may be lost, so it
- * only saves time.
+ * The number of open commands is bounded. The gateway hints at a stop, which ends a command early; nothing depends
+ * on the hint, because it may be lost.
  */
 import { AntiphonError, limits, requestProblem, validate } from "@antiphon/contracts";
 import type { SessionDeedDone, SessionDeedEvent, SessionDeedRequest } from "@antiphon/contracts";

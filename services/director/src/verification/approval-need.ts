@@ -15,7 +15,7 @@ export interface PassedChange {
 
 const SHOWN_PATH = 200;
 
-/** Null: nobody besides the run itself asks for people. */
+/** Null: neither a plan nor a policy asks for approvals. */
 export function approvalNeed(
   change: PassedChange,
   bounds: PolicyBounds | undefined,

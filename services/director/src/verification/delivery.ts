@@ -1,6 +1,6 @@
 /**
- * What the task of a PLAN or REVIEW run delivered, or of one without a repository: a plan, findings, or a brief. The file is the agent's word, so it is read here
- * again: a plan must be one that can run, and a finding counts only if its quote is in the reviewed tree (director/D4).
+ * Reads the file that a task delivers: a plan (PLAN), findings (REVIEW) or a brief (no repository). The file is the agent's word,
+ * so it is judged here: a plan must be one that can run, and a finding counts only if its quote is in the reviewed tree (director/D4).
  */
 import {
   AntiphonError,

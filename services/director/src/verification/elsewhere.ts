@@ -1,11 +1,11 @@
 /**
- * Passing checks run once more with the tree in another directory, a home of its own and none at /workspace, so that a
- * change which answers otherwise where it is tested is found out. Only changes with a source that may look around pay for it.
+ * Runs passing checks once more with the tree in another directory and with another home, to find a change that behaves
+ * differently at /workspace. Only changes with a source that may inspect its surroundings pay for it.
  *
- * A project may depend on its place by right. Its base shows that: the checks pass there and fail elsewhere, or the report of
- * its test runner is another one. Nothing is concluded then, nor where the base has failed and no runner reports how. The
- * signs in the text of the change are all that is left (git/src/protection/whereabouts.ts). A check that fails there has to
- * fail again, so that a flaky one accuses nobody; slow checks, and those that are told of /workspace, are not moved at all.
+ * A project may rightly depend on its place. Its base shows that: the checks pass at /workspace and fail elsewhere, or the test
+ * runner's report differs. Then nothing is concluded, and neither is it if the base failed without a report. Only the signs in
+ * the text of the change remain (git/src/protection/whereabouts.ts). A failing check has to fail twice, so that a flaky one
+ * accuses nobody. Slow checks and checks that name /workspace are not moved.
  */
 import { limits } from "@antiphon/contracts";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";

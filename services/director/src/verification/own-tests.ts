@@ -17,9 +17,9 @@ export function ownTestsOf({ files, candidate }: AppliedChange): OwnTests | null
 }
 
 /**
- * Which of them the checks run. As many tests as before means that none is new: a test was moved, is skipped, or is not
- * found. Where no report counts them, an added test counts if a check opened it, or if nobody saw what was opened; an
- * edited one does not.
+ * Which of them the checks run. If the reports count as many tests as before, none is new: a test was moved, is skipped, or is
+ * not found. Without a report an added test counts if a check opened it, or if opened files are unknown; an edited test does
+ * not count.
  *
  * @param before the outcome without the new tests
  */

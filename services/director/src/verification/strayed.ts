@@ -1,6 +1,6 @@
 /**
- * Where a change would land that nobody permitted. Git follows a file that the target branch has renamed, so a change that was
- * moved to its new tip may touch other paths than those that policy, grants, scopes and people decided about.
+ * Finds the paths of a moved change that were never permitted. Git follows a file that the target branch has renamed, so a change
+ * that was moved to the new tip may touch other paths than those that policy, grants, scopes and people decided about.
  */
 import { checkPatch, type ReplayedCommit } from "@antiphon/git";
 import { intentOf, type RunState } from "@antiphon/run";

@@ -1,8 +1,8 @@
 /**
- * A check that cannot start, whatever the change is: on the base, in every trial, the shell found no program of its name, or a
- * file of the repository that is not executable and that the change may not touch. Pure.
+ * Finds a check that cannot start with any change. In every trial on the base its program is missing, or it is a file of the
+ * repository that is not executable and that the change may not touch. Pure.
  *
- * Another path is left alone, since a change may bring the file or make it executable. With an environment, the setup of the
+ * Other paths do not count, because a change may add the file or make it executable. With an environment, the setup of the
  * changed tree may install the program.
  */
 import { missingProgram, type CheckOutcome } from "@antiphon/contracts";
@@ -23,7 +23,7 @@ export function unstartable(
   for (const [i, outcome] of first.entries()) {
     const { command: check, exitCode } = outcome;
     const why = (environment === undefined ? lacking(outcome) : null) ?? closed(outcome, grants);
-    // A further trial that ended in the same way brings no output.
+    // Only the first trial has output, so further trials are compared by their exit code.
     if (why !== null && trials.every((checks) => checks[i]?.exitCode === exitCode)) return { check, why };
   }
   return null;

@@ -10,9 +10,10 @@
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addAbortSignal, PassThrough, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { limits, type BlobRef } from "@antiphon/contracts";
 import { EgressRefusal } from "../policy/refusal.ts";
+import { bodyInMemory } from "../proxy/body-in-memory.ts";
 import { counting, passedOn } from "../proxy/passed-on.ts";
 import { scrubbed } from "../policy/scrubber.ts";
 import type { Target } from "../policy/target.ts";
@@ -112,22 +113,15 @@ export class CheckpointExchange {
     return 200;
   }
 
-  async #body({ request, signal, up }: CheckpointAsk, most: number): Promise<Buffer> {
-    const pieces: Buffer[] = [];
-    let size = 0;
-    // An iteration that stops early destroys its stream; the request itself must survive it, to be answered.
-    const body = addAbortSignal(signal, request.pipe(new PassThrough()));
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      size += piece.length;
-      up(piece.length);
-      this.#count(piece.length);
-      if (size > most) throw tooLarge(`a checkpoint over ${most} bytes`);
-      pieces.push(piece);
-    }
-    return Buffer.concat(pieces);
+  #body({ request, signal, up }: CheckpointAsk, most: number): Promise<Buffer> {
+    return bodyInMemory(request, signal, (bytes, all) => {
+      up(bytes);
+      this.#count(bytes);
+      if (all > most) throw tooLarge(`a checkpoint over ${most} bytes`);
+    });
   }
 
-  /** What is refused or read again has cost the gateway as much. */
+  /** Counts refused and repeated bytes too, because they cost the gateway as much. */
   #count(bytes: number): void {
     this.#bytes += bytes;
     const { mostBytes = limits.checkpointBytes } = this.#ports;

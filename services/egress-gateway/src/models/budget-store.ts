@@ -8,14 +8,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError, type ModelBudget } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
-import { fit, NEW_ACCOUNT, settle, type Account, type Charge, type Fitted, type Wish } from "./ledger.ts";
+import {
+  fit,
+  NEW_ACCOUNT,
+  settle,
+  type Account,
+  type Charge,
+  type Fitted,
+  type Reserved,
+  type Wish,
+} from "./ledger.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
-
-/** A call's reservation until it is settled: the longest answer in tokens, and its highest cost with that answer. */
-export interface Reserved {
-  readonly answer: number;
-  readonly most: Charge;
-}
 
 const TRIES = 64;
 /** How often, and for how long, a call waits for others to settle what they reserved. */

@@ -16,6 +16,12 @@ export interface Charge {
   readonly usd_micro: number;
 }
 
+/** A call's reservation until it is settled: the longest answer in tokens, and its highest cost with that answer. */
+export interface Reserved {
+  readonly answer: number;
+  readonly most: Charge;
+}
+
 export interface Account {
   readonly v: 1;
   readonly used: Charge;

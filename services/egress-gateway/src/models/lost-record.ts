@@ -1,8 +1,9 @@
 /**
- * What an attempt goes on from: the whole answers that an earlier attempt, lost with its process, had from models.
+ * The model answers that an attempt goes on from: those that an earlier attempt, lost with its process, had received whole.
  *
- * It spares calls, and no attempt depends on it: from a list or a recording on that cannot be read, or not in time, the models are
- * asked anew, which is logged. What was read until then counts, because only equal requests are answered from it. Its size is bounded, because all sandboxes of a gateway wait while a recording is parsed.
+ * They save calls, and no attempt depends on them. If a list or a recording cannot be read in time, the models are asked anew
+ * from there on, which is logged; answers read until then still count, because only equal requests get them. The size is
+ * bounded, because all sandboxes of a gateway wait while a recording is parsed.
  *
  * An attempt that was answered from a record and lost before a call of its own may have been ended by one of these answers.
  * The next one is not given them again.

@@ -10,34 +10,28 @@
  * that left has one, however it ended, so the log, the report and the run's account agree.
  */
 import type { IncomingMessage } from "node:http";
-import { digestOf, limits, type BlobRef, type ModelBudget, type ModelRecording } from "@antiphon/contracts";
-import type { BudgetStore, Reserved } from "./budget-store.ts";
-import type { Upstream } from "../proxy/upstream.ts";
-import type { ModelHost } from "./model-hosts.ts";
-import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } from "../proxy/exchange.ts";
-import { plus, type Charge } from "./ledger.ts";
-import { routeOf, type Route } from "./endpoint.ts";
-import { withTexts } from "./json-texts.ts";
-import { maskedAnswer } from "./masked-answer.ts";
-import { readCall, type ModelCall } from "./model-call.ts";
-import { UsageReader, type StatedUsage } from "./model-usage.ts";
-import { alive, bodyOf, drained, isAlive, websocket } from "./plain-request.ts";
-import { chargeOf } from "./pricing.ts";
+import { limits, type BlobRef, type ModelBudget } from "@antiphon/contracts";
 import { EgressRefusal } from "../policy/refusal.ts";
-import { scrubbed, Scrubber } from "../policy/scrubber.ts";
+import { Scrubber } from "../policy/scrubber.ts";
+import { cleanHeaders, isPlain, unreadable, type ModelAnswer, type ModelAsk } from "../proxy/exchange.ts";
+import type { Upstream } from "../proxy/upstream.ts";
+import type { BudgetStore } from "./budget-store.ts";
+import { recordingOf, type LeftCall, type Masking } from "./call-recording.ts";
+import { routeOf, type Route } from "./endpoint.ts";
+import type { Charge, Reserved } from "./ledger.ts";
+import { readCall, type ModelCall } from "./model-call.ts";
+import type { ModelHost } from "./model-hosts.ts";
+import { UsageReader } from "./model-usage.ts";
+import { outgoingHeaders } from "./outgoing-headers.ts";
+import { alive, bodyOf, drained, isAlive, websocket } from "./plain-request.ts";
+import { chargedFor, failedFrom, nothingYet, type ReceivedAnswer } from "./received-answer.ts";
 
-const NOTHING: Charge = { tokens: 0, usd_micro: 0 };
-const NO_USAGE = { input: 0, output: 0, cache_read: 0, cache_write: 0, cache_write_short: 0 };
-
-export interface ModelPorts {
+export interface ModelPorts extends Masking {
   readonly run: string;
   readonly budget: ModelBudget | null;
   readonly budgets: Pick<BudgetStore, "reserve" | "settle">;
   readonly hosts: ReadonlyMap<string, ModelHost>;
   readonly upstream: Pick<Upstream, "send">;
-  readonly secrets: readonly string[];
-  /** Masks secrets of the run, and what looks like one, in recordings. It keeps the length of a text. */
-  readonly mask: (text: string) => string;
   /** False: the run does not want its calls recorded. */
   readonly record: boolean;
   readonly store: (recording: Buffer) => Promise<BlobRef>;
@@ -98,24 +92,17 @@ async function metered(
   call: Call,
   reserved: Reserved,
 ): Promise<ModelAnswer> {
-  const received: Received = {
-    hasLeft: false,
-    status: 0,
-    headers: {},
-    text: "",
-    truncated: false,
-    isWhole: false,
-    isOnlyFailure: false,
-    trouble: null,
-    usage: null,
-  };
+  const received = nothingYet();
   let failure: { readonly error: unknown } | null = null;
   await answered(ask, ports, call, reserved, received).catch((error: unknown) => (failure = { error }));
   const charged = chargedFor(call, reserved, received);
   // egress-gateway/E4: the reservation stays charged when this fails.
   await ports.budgets.settle(ports.run, reserved.most, charged).catch(ports.onFailure);
-  const isRecorded = received.hasLeft && ports.record;
-  const recording = isRecorded ? await record(ask, ports, call, reserved, received, charged) : null;
+  const left = (): LeftCall => ({
+    ...{ model: call.model, target: ask.target, asked: call.asked, received, charged },
+    body: call.bodyWith(reserved.answer),
+  });
+  const recording = received.hasLeft && ports.record ? await stored(left(), ports) : null;
   if (received.hasLeft) ports.onCall(recording, charged);
   const entry = {
     name: call.model,
@@ -137,56 +124,13 @@ async function metered(
   return answer;
 }
 
-function chargedFor(call: ModelCall, reserved: Reserved, received: Received): Charge {
-  const { hasLeft, status, usage, isOnlyFailure } = received;
-  if (!hasLeft) return NOTHING;
-  if (usage !== null) {
-    const stated = chargeOf({ ...usage, output: usage.output ?? 0 }, call.price);
-    if (usage.output !== null || isOnlyFailure) return stated;
-    // It broke off: the input is known, and the answer may have gone on to its bound.
-    const longest = chargeOf({ ...NO_USAGE, output: reserved.answer }, call.price);
-    return plus(stated, longest);
-  }
-  return status >= 400 || isOnlyFailure ? NOTHING : reserved.most;
-}
-
-const TROUBLE_CHARS = 200;
-
-/** What went wrong, for the log and for the reason of an attempt that ends with this call. */
-function failedFrom(
-  host: string,
-  { status, trouble }: Received,
-  failure: { readonly error: unknown } | null,
-): { readonly failed?: string } {
-  const cut = failure === null ? null : failure.error instanceof Error ? failure.error.message : "broke off";
-  const said = status >= 400 ? `answered ${status}${trouble === null ? "" : `: ${trouble}`}` : trouble;
-  const what = said === null ? cut : `${host} ${said}`;
-  return what === null ? {} : { failed: what.replaceAll("\n", " ").slice(0, TROUBLE_CHARS) };
-}
-
-interface Received {
-  /** True once the provider may have carried out the call. */
-  hasLeft: boolean;
-  status: number;
-  headers: Readonly<Record<string, unknown>>;
-  text: string;
-  truncated: boolean;
-  isWhole: boolean;
-  /** True: it says that the call failed, and nothing else. */
-  isOnlyFailure: boolean;
-  /** Why the answer is of no use, after the name of the host; null: it is of use, or there is none. */
-  trouble: string | null;
-  /** Null: the answer stated none. */
-  usage: StatedUsage | null;
-}
-
 /** Streams the answer back. `received` holds what arrived, also when this throws. */
 async function answered(
   ask: ModelAsk,
   ports: ModelPorts,
   call: ModelCall,
   reserved: Reserved,
-  received: Received,
+  received: ReceivedAnswer,
 ): Promise<void> {
   const { target, response, signal } = ask;
   const most = ports.answerBytes ?? limits.modelAnswerBytes;
@@ -194,7 +138,7 @@ async function answered(
   const answer = await ports.upstream.send({
     target,
     method: "POST",
-    headers: outgoing(ask, body),
+    headers: outgoingHeaders(ask.headers, ask.credentials ?? {}, body.length),
     body,
     signal,
     onLeave: () => (received.hasLeft = true),
@@ -239,48 +183,9 @@ async function answered(
   }
 }
 
-/** A body without secrets in any text of it. */
-function masked(
-  value: unknown,
-  { secrets, mask }: Pick<ModelPorts, "secrets" | "mask">,
-): ModelRecording["request"]["body"] {
-  return withTexts(value, (text) => mask(scrubbed(text, secrets))) as ModelRecording["request"]["body"];
-}
-
 function tooLong(host: string, most: number): EgressRefusal {
   const why = `${host} sent an answer of more than ${most} bytes`;
   return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:long", why);
-}
-
-/** Headers with which the sandbox would name itself to the provider; a credential takes their place. */
-const NAMING = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
-/** What costs more than the price list says: long contexts, faster answers, tools that the provider runs. */
-const PRICED_BETA =
-  /^(context-1m|fast-mode|mcp-client|code-execution|web-fetch|web-search|files-api|skills|compact|advisor|server-side)/;
-
-function outgoing(ask: ModelAsk, body: Buffer): ModelAsk["headers"] {
-  const { "anthropic-beta": betas, "content-encoding": _coded, ...headers } = ask.headers;
-  const free = [betas ?? []]
-    .flat()
-    .flatMap((list) => list.split(","))
-    .map((beta) => beta.trim())
-    .filter((beta) => beta !== "" && !PRICED_BETA.test(beta));
-  return {
-    ...named(headers, ask.credentials ?? {}),
-    ...(free.length === 0 ? {} : { "anthropic-beta": free.join(",") }),
-    "content-type": "application/json",
-    "content-length": String(body.length),
-  };
-}
-
-/** The program's own key is a placeholder. Where the gateway adds one, no other leaves. */
-function named(
-  headers: ModelAsk["headers"],
-  credentials: Readonly<Record<string, string>>,
-): ModelAsk["headers"] {
-  if (!NAMING.some((name) => name in credentials)) return headers;
-  const others = Object.entries(headers).filter(([name]) => !NAMING.includes(name));
-  return { ...Object.fromEntries(others), ...credentials };
 }
 
 function isEventStream(answer: IncomingMessage): boolean {
@@ -288,39 +193,9 @@ function isEventStream(answer: IncomingMessage): boolean {
 }
 
 /** Null when the recording cannot be stored: the answer is paid for and still delivered, and the failure is logged. */
-async function record(
-  ask: ModelAsk,
-  ports: ModelPorts,
-  call: Call,
-  reserved: Reserved,
-  received: Received,
-  charged: Charge,
-): Promise<BlobRef | null> {
-  const body = masked(call.bodyWith(reserved.answer), ports);
-  const type = received.headers["content-type"];
-  const request = { host: ask.target.host, path: ask.target.path, body };
-  const { host, port, path } = call.asked;
-  const isStream = typeof type === "string" && type.toLowerCase().startsWith("text/event-stream");
-  const answer = maskedAnswer(received.text, isStream, ports.mask);
-  const document: ModelRecording = {
-    v: 1,
-    request_digest: digestOf(Buffer.from(JSON.stringify(request), "utf8")),
-    request,
-    asked: { host, port, path },
-    response: {
-      status: received.status,
-      content_type: typeof type === "string" ? type : null,
-      text: answer,
-      ...(answer === received.text ? {} : { masked: true as const }),
-      truncated: received.truncated,
-      whole: received.isWhole,
-    },
-    model: call.model,
-    charged,
-  };
-  const bytes = Buffer.from(`${JSON.stringify(document, null, 1)}\n`, "utf8");
+async function stored(call: LeftCall, ports: ModelPorts): Promise<BlobRef | null> {
   try {
-    return await ports.store(bytes);
+    return await ports.store(recordingOf(call, ports));
   } catch (error) {
     ports.onFailure(error);
     return null;
@@ -331,7 +206,7 @@ async function record(
 async function free(ask: ModelAsk, ports: ModelPorts, rule: string): Promise<ModelAnswer> {
   const { target, response, signal } = ask;
   const body = rule === "model:count" ? await bodyOf(ask) : null;
-  const headers = outgoing(ask, body ?? Buffer.alloc(0));
+  const headers = outgoingHeaders(ask.headers, ask.credentials ?? {}, body?.length ?? 0);
   const { "content-type": _type, "content-length": _length, ...bare } = headers;
   const method = body === null ? "GET" : "POST";
   const answer = await ports.upstream.send({

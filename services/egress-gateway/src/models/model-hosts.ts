@@ -1,7 +1,7 @@
 /** Hosts of models, from the entries of the configuration and from the providers that are shipped. */
 import { PROVIDER_KEYS, type EgressConfig } from "@antiphon/contracts";
-import { invalid, namedHost, type Env } from "../config-file.ts";
-import { credentialOf, SHORTEST_SECRET } from "../credential-entry.ts";
+import { invalid, namedHost, type Env } from "../settings/config-file.ts";
+import { credentialOf, SHORTEST_SECRET } from "../settings/credential-entry.ts";
 import type { Credential } from "../policy/credentials.ts";
 import type { Target } from "../policy/target.ts";
 import type { ModelShape } from "./endpoint.ts";

@@ -1,7 +1,7 @@
 /**
  * The usage that an answer states: in one JSON document, or in server-sent events as they pass. Usage is never estimated:
  * a call whose answer states none is charged its whole reservation, and one that states only its input is charged that and
- * the longest answer. What a stream states of its output before its last event is no statement about all of it.
+ * the longest answer. Output counts that a stream states before its last event are partial and do not count.
  */
 import {
   eventKind,

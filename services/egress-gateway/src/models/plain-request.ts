@@ -1,6 +1,6 @@
 /** What every request to a model host shares, whether a model or a record answers it. */
-import { addAbortSignal, PassThrough } from "node:stream";
 import { limits } from "@antiphon/contracts";
+import { bodyInMemory } from "../proxy/body-in-memory.ts";
 import type { ModelAnswer, ModelAsk } from "../proxy/exchange.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 
@@ -24,18 +24,11 @@ export async function bodyOf({ request, signal, up, body: read }: ModelAsk): Pro
   if (read !== undefined) return read;
   if ((request.headers["content-encoding"] ?? "identity") !== "identity")
     throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", "an encoded body cannot be priced");
-  const pieces: Buffer[] = [];
-  let size = 0;
-  // An iteration that stops early destroys its stream; the request itself must survive it, to be answered.
-  const body = addAbortSignal(signal, request.pipe(new PassThrough()));
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    size += piece.length;
-    up(piece.length);
-    if (size > limits.modelBodyBytes)
+  return bodyInMemory(request, signal, (bytes, all) => {
+    up(bytes);
+    if (all > limits.modelBodyBytes)
       throw new EgressRefusal("ANT_EGRESS_MODEL", "model:body", `a body over ${limits.modelBodyBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
+  });
 }
 
 /** Waits until the sandbox has taken the bytes written so far; throws when the exchange ends first (egress-gateway/E7). */

@@ -9,7 +9,7 @@ const ESCAPE =
 
 const [ITSELF, GAP, BEGINS] = [0, 1, 2];
 /**
- * What a byte is at its place: itself, a gap, or the possible beginning of an escape. Most texts are words and gaps, and
+ * The kind of each byte: itself, a gap, or the possible beginning of an escape. Most texts are words and gaps, and
  * every byte of an answer passes here, so the expression is asked only where an escape may begin.
  */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {

@@ -11,8 +11,8 @@ export class CallerRates {
   readonly #guesses = new Windows();
 
   /**
-   * Throws while an address has guessed too often, whatever it sends: its next guess may be right. A wrong token is a guess; none,
-   * and one of a session that has ended, are not.
+   * Throws while an address has guessed too often, even if its token is right, because that may be the next guess. A wrong token
+   * is a guess. A request without a token, or with the token of an ended session, is none.
    */
   admitAddress(address: string, now: number): void {
     const freeAt = this.#guesses.of(address).freeAt(now, limits.wrongTokens);

@@ -153,7 +153,7 @@ interface Frame {
 
 interface Source {
   readonly follow: (signal: AbortSignal) => AsyncIterable<Frame>;
-  /** Live output besides; returns how to stop listening. `room`: the client is not far behind. */
+  /** Writes live output beside the records until the returned function is called. `room()` is false while the client lags. */
   readonly listen: (write: (frame: string) => void, room: () => boolean) => () => void;
 }
 

@@ -2,8 +2,8 @@
 // request that needs it gets 503 at once. A deployment with a token accepts prompts with a session token only.
 //
 // Promises:
-//   gateway/G4 Every request passes the caller guard before its body is read, and because the guards judge the route
-//     that will answer instead of the URL's text, no spelling of a path (`/%73essions`, `/sessions#x`) evades them.
+//   gateway/G4 Because every request passes the caller guard before its body is read, and the guards judge the route that
+//     will answer instead of the URL's text, no spelling of a path (`/%73essions`, `/sessions#x`) evades them.
 //   gateway/G9 Because each declared route asks for a right before its body is read, and one without a row is for admins, a
 //     caller does only what the roles of their identity allow.
 //   gateway/G5 Because every failure goes through one mapper, a caller gets a problem document with a code and a remedy, never

@@ -76,7 +76,7 @@ async function tellRun(parts: NoticeParts, runId: string, told: LRUCache<string,
   }
 }
 
-/** Of a run that cannot be read: none. It is left to whoever repairs it. */
+/** The notices of a run; none if its records cannot be read, because an operator has to repair them first. */
 async function noticesNow({ settings, backend, log }: NoticeParts, runId: string): Promise<NamedNotice[]> {
   try {
     return noticesOf(factsOf(await backend.read(runId)), settings.page, new Date());

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is to tell, among the gateways that have the address. The turn, how far the journal was told and the last notices are
- * one document, so a gateway that has lost the turn cannot move it on.
+ * Elects the gateway that sends the notices, among those with the same address. One document holds the turn, the place in the
+ * journal and the last notices, so a gateway that has lost the turn cannot move the place on.
  *
  * A turn is renewed while it is held. Another gateway takes it after it has seen no change for limits.noticeTurnMs by its
  * own clock, so clocks need not agree. A gateway that stops gives it back.
@@ -13,7 +13,7 @@ interface Told {
   /** Null: nobody's turn. */
   readonly by: string | null;
   readonly places: NewsPlaces;
-  /** Ids of the last notices, for whoever takes over. */
+  /** Ids of the last notices, for the gateway that takes over. */
   readonly last: readonly string[];
 }
 
@@ -63,14 +63,14 @@ export class NoticeTurn {
     return this.#present()?.value ?? null;
   }
 
-  /** False: the turn was lost; what was told since the last call is told by another gateway as well. */
+  /** False: the turn was lost, so another gateway sends the notices since the last call again. */
   async keep(places: NewsPlaces, told: Iterable<string>): Promise<boolean> {
     const held = this.#present();
     if (held === null) return false;
     return this.#write(held, { ...held.value, places, last: [...told].slice(0, LAST) });
   }
 
-  /** Renews the turn before `work`, which does not start if the turn is lost, and while it goes on, which ends when it is lost. */
+  /** Renews the turn before and during `work`. If the turn is lost, `work` does not start, or is aborted. */
   async during(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const held = this.#present();
     if (held === null || !(await this.#write(held, held.value))) return;

@@ -1,7 +1,6 @@
-// What another system is told of a run as it is now. Pure.
+// The notices that another system gets about a run as it is now. Pure.
 //
-// The id of a notice is made of what it is about, so that telling it again, after a crash or by another gateway, is
-// recognized.
+// The id of a notice is derived from its subject, so that a repetition, after a crash or by another gateway, is recognized.
 import { sha256Hex, type Notice } from "@antiphon/contracts";
 import { runView, type RunFacts } from "@antiphon/run";
 

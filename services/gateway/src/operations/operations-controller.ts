@@ -46,7 +46,7 @@ export function operationsController(backend: Backend, packFolders: readonly str
   };
 }
 
-/** Where the deployment assigns tenants, their names and their work are for themselves and for whoever operates it. */
+/** In a deployment with tenants, the names and the work of a tenant are shown to that tenant and to operators only. */
 export function heldFor(
   { roles, tenancy }: Pick<Identity, "roles" | "tenancy">,
   all: readonly HeldAttempts[],

@@ -26,7 +26,7 @@ export function approvalGuard(backend: Pick<Backend, "inspect">, guard: PolicyGu
     const { intent, options, principal, repo, changes } = run;
     const place = await locate(backend, repo);
     const places = place === null ? [repo.path] : placesOf(place);
-    // The rule that asks for an approval is met by the one that is given, whoever asked for it: the run or a gate.
+    // The approval counts for every rule that asks for one, those of the run and those of a gate alike.
     const approved = { ...options, approvals: options.approvals ?? { needed: 1 } };
     const asked = { intent, options: approved, principal, changes, places, landRef: null };
     const { refusal, holdings, bounds } = await guard.judge(asked);

@@ -1,4 +1,4 @@
-// Who judges the changes of a run where a gate names nobody, by the profiles that apply to it. Pure.
+// Which agents judge a change at gates that name none, by the profiles that apply to the run. Pure.
 import type { AgentSpec, Gate, PolicyProfile } from "@antiphon/contracts";
 
 export interface Judges {

@@ -26,3 +26,6 @@ export function environmentKey(spec: KeyedSpec, { imageId, platform }: KeyFacts)
   const sorted = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1));
   return sha256Hex(JSON.stringify([FORMAT, platform, imageId, commands, inputs, scope, path, sorted, tools]));
 }
+
+/** Enough of a key to tell environments apart in messages for people. */
+export const shortKey = (key: string): string => key.slice(0, 8);

@@ -1,7 +1,7 @@
 /**
  * The prepared environments of a deployment, as one runner sees them: found, or made once for all runners.
  *
- * The record of an environment in KV `ANT_ENVIRONMENTS` is its only lock: the runner that creates it builds, the others wait,
+ * The record of an environment in KV `ANT_ENVIRONMENTS` is its only lock: the runner that creates it builds (building.ts), the others wait,
  * and a builder that lost its record stops. A record says `ready` only after the layer is in the object store, where its name
  * is the digest of its bytes; it is read back by that digest.
  *
@@ -9,56 +9,23 @@
  * it again. A fault of the machine leaves no record, and the job fails with it. A request that no server answered is a fault
  * of the machine.
  */
-import { rm } from "node:fs/promises";
-import {
-  AntiphonError,
-  type EgressReport,
-  type EnvironmentReport,
-  type EnvironmentSpec,
-  type SandboxRequest,
-} from "@antiphon/contracts";
-import type { Blobs, Clock, Kv } from "@antiphon/runtime";
-import type { JobPorts } from "../jobs/job-ports.ts";
+import { AntiphonError, type EnvironmentSpec } from "@antiphon/contracts";
+import type { Kv } from "@antiphon/runtime";
 import type { ImageFacts } from "../ports.ts";
-import { EnvironmentFailure } from "./environment-failure.ts";
-import { environmentKey } from "./environment-key.ts";
-import { afterUse, nextMove, type EnvironmentRecord } from "./environment-record.ts";
-import type { LayerContent } from "./laying.ts";
-import type { LayerArchive } from "./layer-archive.ts";
 import { agentSpec, specBeside, wholeSpec } from "./agent-parts.ts";
+import { build, type BuildStores, type Needing, type PreparedEnvironment } from "./building.ts";
 import { Claim } from "./claim.ts";
-import { prepare, SetupFault, type PreparationPorts } from "./preparation.ts";
-import { SetupLog } from "./setup-log.ts";
-import { SetupNews } from "./setup-news.ts";
+import { EnvironmentFailure } from "./environment-failure.ts";
+import { environmentKey, shortKey } from "./environment-key.ts";
+import { afterUse, nextMove, type EnvironmentRecord } from "./environment-record.ts";
 
-export interface PreparedEnvironment {
-  readonly report: EnvironmentReport;
-  readonly layer: LayerContent;
-}
-
-export interface EnvironmentsOptions {
+export interface EnvironmentsOptions extends BuildStores {
   readonly records: Kv;
-  readonly layers: LayerArchive;
-  /** Logs of setup; also the logs of the egress gateway. */
-  readonly files: Blobs;
   readonly platform: string;
-  readonly clock: Clock;
   readonly newHolder: () => string;
 }
 
-/** A job that needs an environment. */
-export interface Needing {
-  readonly request: SandboxRequest;
-  readonly spec: EnvironmentSpec;
-  readonly image: ImageFacts;
-  readonly ports: PreparationPorts & Pick<JobPorts, "progress">;
-  /** The installed agent that it is prepared beside. */
-  readonly base?: LayerContent;
-}
-
 const LOOK_MS = 250;
-/** A setup that runs for minutes is seen to go on. */
-const NEWS_MS = 1_000;
 
 export class Environments {
   readonly #options: EnvironmentsOptions;
@@ -131,11 +98,11 @@ export class Environments {
         case "build": {
           const claim = await Claim.take(records, key, this.#options.newHolder(), entry);
           if (claim === null) break;
-          return await this.#build(key, needing, claim, signal);
+          return await build(key, needing, claim, this.#options, signal);
         }
         case "wait":
           if (round === 0)
-            needing.ports.progress(`waiting for environment ${short(key)}, which is being prepared`);
+            needing.ports.progress(`waiting for environment ${shortKey(key)}, which is being prepared`);
           await clock.sleep(LOOK_MS, signal);
       }
     }
@@ -166,97 +133,8 @@ export class Environments {
     }
   }
 
-  async #build(
-    key: string,
-    needing: Needing,
-    claim: Claim,
-    signal: AbortSignal,
-  ): Promise<PreparedEnvironment> {
-    const { layers, clock } = this.#options;
-    const { spec, image, request, ports, base = null } = needing;
-    const path = await layers.newFile(key);
-    const log = new SetupLog();
-    const begun = clock.now();
-    const stop = AbortSignal.any([signal, claim.lost]);
-    const news = new SetupNews(begun);
-    news.command(spec.commands[0] ?? "");
-    const tell = (): void => ports.progress(news.text(clock.now()));
-    tell();
-    const telling = setInterval(tell, NEWS_MS).unref();
-    try {
-      const made = await prepare({ spec, image, request, path, log, news, base }, ports, stop);
-      const layer = made.isBase ? layers.refOf(made.layer) : await layers.store(path, made.layer);
-      const report = await this.#report(key, needing, log, {
-        duration_ms: clock.now() - begun,
-        layer: layer.digest,
-        bytes: made.layer.bytes,
-        files: made.layer.files,
-        egress: made.egress,
-      });
-      await claim.settle({ state: "ready", layer, report, used_at: clock.now() });
-      ports.progress(
-        `environment ${short(key)} prepared in ${seconds(report.duration_ms)} (${report.files} files, ${mebibytes(report.bytes)})`,
-      );
-      return { report, layer: await layers.open(layer) };
-    } catch (error) {
-      if (!(error instanceof SetupFault) || stop.aborted) {
-        await claim.release();
-        throw claim.lost.aborted && !signal.aborted ? taken(key) : error;
-      }
-      log.note(error.message);
-      const report = await this.#report(key, needing, log, {
-        duration_ms: clock.now() - begun,
-        layer: null,
-        bytes: 0,
-        files: 0,
-        egress: error.egress,
-      }).catch(async (thrown: unknown) => {
-        await claim.release();
-        throw thrown;
-      });
-      if (await this.#wasUnreachable(error.egress)) await claim.release();
-      else await claim.settle({ state: "failed", report, message: error.message });
-      throw new EnvironmentFailure(error.message, report);
-    } finally {
-      clearInterval(telling);
-      await rm(path, { force: true });
-    }
-  }
-
-  async #report(
-    key: string,
-    { spec, image }: Needing,
-    log: SetupLog,
-    made: Pick<EnvironmentReport, "duration_ms" | "layer" | "bytes" | "files" | "egress">,
-  ): Promise<EnvironmentReport> {
-    const { commands, found, decided_by, packages } = spec;
-    const facts = { key, image: image.id, commands, found, decided_by, packages };
-    return { ...facts, ...made, cached: false, log: await this.#options.files.put(null, log.bytes()) };
-  }
-
-  /** True if a server did not answer: another try may succeed although nothing changed. */
-  async #wasUnreachable(egress: EgressReport | null): Promise<boolean> {
-    if (egress?.log === undefined || egress.log === null) return false;
-    const text = (await this.#options.files.get(egress.log)).toString("utf8");
-    return /"code":"ANT_EGRESS_(UPSTREAM|TIMEOUT)"/.test(text);
-  }
-
   #told(found: PreparedEnvironment, { ports, request }: Needing): PreparedEnvironment {
-    if (request.purpose !== "prepare") ports.progress(`environment ${short(found.report.key)} cached`);
+    if (request.purpose !== "prepare") ports.progress(`environment ${shortKey(found.report.key)} cached`);
     return found;
   }
-}
-
-function taken(key: string): AntiphonError {
-  return new AntiphonError("ANT_SANDBOX_FAILED", `another runner took over environment ${short(key)}`);
-}
-
-export const short = (key: string): string => key.slice(0, 8);
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }

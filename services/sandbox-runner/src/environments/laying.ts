@@ -1,6 +1,6 @@
 /**
  * Lays an environment under a workspace: its files are in the sandbox before those of the tree, which come over them.
- * What a job writes to them is gone with its sandbox.
+ * A job's writes to them are gone with its sandbox.
  *
  * This way copies the layer into the sandbox, which every provider can do. Its room is added to the job's own limits, so
  * that an environment takes nothing from the work.

@@ -40,7 +40,7 @@ export function openCaches(
   return { trees, layers };
 }
 
-/** What killed processes left on the disk goes at start and every hour, also while no tree arrives. */
+/** Removes files that killed processes left on the disk, at start and every hour, also while no tree arrives. */
 async function sweepUntil(
   caches: readonly Pick<TreeArchive, "sweep">[],
   log: Logger,

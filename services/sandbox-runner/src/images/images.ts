@@ -91,7 +91,7 @@ export class Images {
     return { ...reply, ...(lacks === null ? {} : { lacks }) };
   }
 
-  /** Looks once for each digest. What could not be told is asked again. */
+  /** Looks once for each digest. If the look fails, the next call looks again. */
   async #lacksOf(facts: ImageFacts): Promise<string[] | null> {
     const known = this.#lacks.get(facts.id) ?? this.#lookInto(facts);
     this.#lacks.set(facts.id, known);

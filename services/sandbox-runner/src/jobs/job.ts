@@ -27,8 +27,9 @@ import { EnvironmentFailure } from "../environments/environment-failure.ts";
 import type { ImageFacts } from "../ports.ts";
 import { planJob, type JobPlan } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
+import type { Job, Prepared } from "./leased-job.ts";
 import { Progress } from "./progress.ts";
-import { performStages, type Job, type Prepared } from "./stages.ts";
+import { performStages } from "./stages.ts";
 
 export interface JobStops {
   /** Ends the job at once. */

@@ -29,7 +29,7 @@ export interface CollectBounds {
   readonly maxBytes: number;
   /** True to skip paths that `.gitignore` files and git's usual exceptions leave out. */
   readonly gitignore?: boolean;
-  /** Files of the prepared environment, which are no part of a proposal whatever became of them. */
+  /** Files of the prepared environment. Changes to them are no part of a proposal. */
   readonly leftOut?: ReadonlySet<string>;
 }
 

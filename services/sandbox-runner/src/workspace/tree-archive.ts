@@ -8,26 +8,16 @@
  * An opened tree can be read at any later time: if it was evicted in the meantime, it is fetched again.
  */
 import { createHash } from "node:crypto";
-import {
-  mkdir,
-  open,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-  type FileHandle,
-} from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat, utimes, writeFile, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import { AntiphonError, keys, limits } from "@antiphon/contracts";
-import { formatOf, gitObject, readStep, stepNamed, type BaseStep, type ObjectFormat } from "@antiphon/git";
-import type { Baseline, BaselineEntry } from "./collected.ts";
+import { formatOf, readStep, stepNamed, type BaseStep } from "@antiphon/git";
+import type { Baseline } from "./collected.ts";
 import { steppedTree } from "./stepped-tree.ts";
-import { TarReader, type TarEntry, type TarSink } from "./tar-reader.ts";
+import { TarReader } from "./tar-reader.ts";
 import type { WritableFile } from "./tar-writer.ts";
+import { IndexSink, readIndex, type IndexDocument } from "./tree-index.ts";
 
 export interface TreeSource {
   stream(name: string): AsyncIterable<Buffer>;
@@ -49,16 +39,6 @@ export interface Tree {
   readonly over?: Tree;
   /** Of a tree that is a step: the files that differ, which are in memory. */
   readonly held?: ReadonlyMap<string, WritableFile>;
-}
-
-interface IndexDocument {
-  readonly version: 3;
-  readonly digest: string;
-  readonly contentBytes: number;
-  readonly directories: readonly string[];
-  readonly entries: readonly (readonly [path: string, entry: BaselineEntry])[];
-  /** Git's ids of the entries, in their order. Absent: the object is no whole tree of a commit. */
-  readonly ids?: readonly string[];
 }
 
 /** The whole tree of a commit. */
@@ -259,69 +239,10 @@ export class TreeArchive {
   }
 }
 
-/** Records the entries of a tree by path. Directories are no entries of their own, as in git, but for those of submodules. */
-class IndexSink implements TarSink {
-  readonly entries: [string, BaselineEntry][] = [];
-  readonly directories: string[] = [];
-  readonly ids: string[] | null;
-  contentBytes = 0;
-  readonly #format: ObjectFormat | null;
-  #open: {
-    path: string;
-    mode: "100644" | "100755";
-    size: number;
-    hash: ReturnType<typeof createHash>;
-    id: ReturnType<typeof createHash> | null;
-  } | null = null;
-
-  /** `format`: git's ids of the entries are told as well. */
-  constructor(format: ObjectFormat | null) {
-    this.#format = format;
-    this.ids = format === null ? null : [];
-  }
-
-  entry(entry: TarEntry): void {
-    if (entry.type === "symlink") {
-      this.entries.push([entry.path, { kind: "symlink", target: entry.link }]);
-      if (this.#format !== null) this.ids?.push(gitObject(this.#format, "blob", Buffer.from(entry.link)).id);
-    }
-    if (entry.type === "directory") this.directories.push(entry.path.replace(/\/$/, ""));
-    if (entry.type !== "file") return;
-    this.contentBytes += entry.size;
-    const mode = (entry.mode & 0o111) !== 0 ? "100755" : "100644";
-    const id = this.#format === null ? null : createHash(this.#format).update(`blob ${entry.size}\0`);
-    this.#open = { path: entry.path, mode, size: entry.size, hash: createHash("sha256"), id };
-  }
-
-  data(piece: Buffer): void {
-    this.#open?.hash.update(piece);
-    this.#open?.id?.update(piece);
-  }
-
-  end(): void {
-    if (this.#open === null) return;
-    const { path, mode, size, hash, id } = this.#open;
-    if (id !== null) this.ids?.push(id.digest("hex"));
-    this.entries.push([path, { kind: "file", mode, size, sha256: hash.digest("hex") }]);
-    this.#open = null;
-  }
-}
-
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null;
-}
-
-async function readIndex(path: string): Promise<IndexDocument | null> {
-  const text = await readFile(path, "utf8").catch(() => null);
-  if (text === null) return null;
-  try {
-    const document = JSON.parse(text) as IndexDocument;
-    return document.version === 3 ? document : null;
-  } catch {
-    return null; // the disk was full, or the format is old: the tree is fetched again
-  }
 }

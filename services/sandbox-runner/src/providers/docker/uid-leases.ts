@@ -8,8 +8,8 @@
  *
  * Two runners cannot keep the same user: each first creates its container, with the label, then looks for others of that user,
  * and starts it only if there is none. The runner that looks last looks after both containers were created, so it sees the
- * other one and gives its own up. At worst both give up and choose again. A container that is created while a confirmed one of
- * its own user is there needs no look of its own: whoever comes later sees one of the two.
+ * other one and gives its own up. At worst both give up and choose again. A container that is created beside a confirmed one of
+ * its own user needs no look of its own, because a later runner sees one of the two.
  *
  * Promises:
  *   sandbox-runner/S13 Because the kernel counts some resources by user, no two live containers of an engine have the same

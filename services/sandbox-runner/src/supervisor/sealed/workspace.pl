@@ -77,7 +77,7 @@ sub is_within {
   return 0;
 }
 
-# The names in a directory that the top of a layered sandbox has. What it does not have is as it is in the layers.
+# The names in a directory that the top of a layered sandbox has. All others are as in the layers.
 sub in_top {
   my ($directory) = @_;
   my %top;

@@ -5,7 +5,7 @@
 # The time of the last change tells of a file that was overwritten and put back. The time of the last read tells what was
 # opened; a file system that does not keep it shows no reads. Over layers only what the top has is looked at.
 # With `$clear`, removes what is new, and everything in /tmp and /dev/shm, so that a next command finds none of it, and lets
-# the user write to all directories again. What cannot be removed makes the step fail after the list.
+# the user write to all directories again. If something cannot be removed, the step fails after the list.
 
 sub last_read   { return substr $_[0], $LAST_READ,   16 }
 sub last_change { return substr $_[0], $LAST_CHANGE, 16 }

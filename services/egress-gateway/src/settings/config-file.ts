@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { AntiphonError, validate, type EgressConfig } from "@antiphon/contracts";
-import { parseHostName } from "./policy/host-name.ts";
+import { parseHostName } from "../policy/host-name.ts";
 
 /** The variables of a process. */
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,10 @@
 /** What is counted of a lease, and the report made of it. */
 import type { BlobRef, EgressReport } from "@antiphon/contracts";
-import type { Charge } from "./models/ledger.ts";
-import type { LogEntry } from "./policy/log-entry.ts";
-import { Quota } from "./policy/quota.ts";
-import type { RefusalNotes } from "./policy/refusal-notes.ts";
-import type { RecordedCalls } from "./models/recorded-calls.ts";
+import type { Charge } from "../models/ledger.ts";
+import type { LogEntry } from "../policy/log-entry.ts";
+import { Quota } from "../policy/quota.ts";
+import type { RefusalNotes } from "../policy/refusal-notes.ts";
+import type { RecordedCalls } from "../models/recorded-calls.ts";
 
 /** The traffic of a lease so far. */
 export interface Account extends RefusalNotes {

@@ -1,7 +1,7 @@
 /** Makes a credential from an entry of the configuration. */
 import type { EgressConfig } from "@antiphon/contracts";
 import { invalid, namedHost, text, type Env } from "./config-file.ts";
-import type { Credential } from "./policy/credentials.ts";
+import type { Credential } from "../policy/credentials.ts";
 
 type CredentialEntry = NonNullable<EgressConfig["credentials"]>[number];
 

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { AntiphonError } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
-import { environment, readEgressConfig, type EgressSettings } from "./config.ts";
+import { environment, readEgressConfig, type EgressSettings } from "../config.ts";
 import type { Env } from "./config-file.ts";
 
 const REMEDY = "mend the file; it is read again by itself. `antiphon models list` shows what is used";

@@ -1,6 +1,6 @@
 import type { Meter } from "@antiphon/runtime";
 import { expect, test } from "vitest";
-import type { LogEntry } from "./policy/log-entry.ts";
+import type { LogEntry } from "../policy/log-entry.ts";
 import { measureTraffic } from "./traffic-meter.ts";
 
 const entry: LogEntry = {

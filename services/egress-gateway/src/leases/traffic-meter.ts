@@ -1,6 +1,6 @@
 /** Counts the traffic of sandboxes and its price, from the lines of their request logs. */
 import type { Meter } from "@antiphon/runtime";
-import type { LogEntry } from "./policy/log-entry.ts";
+import type { LogEntry } from "../policy/log-entry.ts";
 
 const MICRO = 1_000_000;
 

@@ -2,18 +2,18 @@
 import type { EgressOpenRequest } from "@antiphon/contracts";
 import type { Account } from "./lease-account.ts";
 import type { LeasePorts } from "./lease-ports.ts";
-import type { Upstream } from "./proxy/upstream.ts";
-import type { EgressSettings } from "./config.ts";
-import { secretsOf } from "./policy/credentials.ts";
-import { maskOf } from "./policy/secret-shapes.ts";
-import { plus } from "./models/ledger.ts";
-import { EgressRefusal } from "./policy/refusal.ts";
-import type { ExchangePorts, ModelAnswer, ModelAsk } from "./proxy/exchange.ts";
-import { modelExchange } from "./models/model-exchange.ts";
-import { lostRecord } from "./models/lost-record.ts";
-import { RecordedCalls } from "./models/recorded-calls.ts";
-import { readRecording } from "./models/recording.ts";
-import { replayExchange } from "./models/replay-exchange.ts";
+import type { Upstream } from "../proxy/upstream.ts";
+import type { EgressSettings } from "../config.ts";
+import { secretsOf } from "../policy/credentials.ts";
+import { maskOf } from "../policy/secret-shapes.ts";
+import { plus } from "../models/ledger.ts";
+import { EgressRefusal } from "../policy/refusal.ts";
+import type { ExchangePorts, ModelAnswer, ModelAsk } from "../proxy/exchange.ts";
+import { modelExchange } from "../models/model-exchange.ts";
+import { lostRecord } from "../models/lost-record.ts";
+import { RecordedCalls } from "../models/recorded-calls.ts";
+import { readRecording } from "../models/recording.ts";
+import { replayExchange } from "../models/replay-exchange.ts";
 
 export interface Recorded {
   readonly request: EgressOpenRequest;

@@ -19,22 +19,22 @@ import {
   type EgressReport,
 } from "@antiphon/contracts";
 import { uniqueId } from "@antiphon/runtime";
-import { SandboxAuthority } from "./tls/authority.ts";
-import { namedUpstreams, resolverOf } from "./proxy/resolver.ts";
-import { throughProxy } from "./proxy/upstream-proxy.ts";
-import { SandboxListener } from "./proxy/sandbox-listener.ts";
-import type { Dial } from "./proxy/tunnel.ts";
-import { Upstream } from "./proxy/upstream.ts";
-import type { EgressSettings } from "./config.ts";
-import { DEADLINES } from "./proxy/deadlines.ts";
-import { secretsOf } from "./policy/credentials.ts";
-import { logText } from "./policy/log-entry.ts";
-import { CHECKPOINTS, compilePolicy, type HostRule } from "./policy/policy.ts";
-import { EgressRefusal } from "./policy/refusal.ts";
-import { noteRefusal } from "./policy/refusal-notes.ts";
+import { SandboxAuthority } from "../tls/authority.ts";
+import { namedUpstreams, resolverOf } from "../proxy/resolver.ts";
+import { throughProxy } from "../proxy/upstream-proxy.ts";
+import { SandboxListener } from "../proxy/sandbox-listener.ts";
+import type { Dial } from "../proxy/tunnel.ts";
+import { Upstream } from "../proxy/upstream.ts";
+import type { EgressSettings } from "../config.ts";
+import { DEADLINES } from "../proxy/deadlines.ts";
+import { secretsOf } from "../policy/credentials.ts";
+import { logText } from "../policy/log-entry.ts";
+import { CHECKPOINTS, compilePolicy, type HostRule } from "../policy/policy.ts";
+import { EgressRefusal } from "../policy/refusal.ts";
+import { noteRefusal } from "../policy/refusal-notes.ts";
 import { measureTraffic } from "./traffic-meter.ts";
-import type { ExchangePorts } from "./proxy/exchange.ts";
-import { checkpointsOf } from "./checkpoints/lease-checkpoints.ts";
+import type { ExchangePorts } from "../proxy/exchange.ts";
+import { checkpointsOf } from "../checkpoints/lease-checkpoints.ts";
 
 interface LeaseParts extends Recorded {
   /** As the sandbox-runner asked for it. */

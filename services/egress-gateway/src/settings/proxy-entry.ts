@@ -1,7 +1,7 @@
 /** Makes the upstream proxy from its entry of the configuration. */
 import type { EgressConfig } from "@antiphon/contracts";
 import { invalid, text, type Env } from "./config-file.ts";
-import type { UpstreamProxy } from "./proxy/upstream-proxy.ts";
+import type { UpstreamProxy } from "../proxy/upstream-proxy.ts";
 
 type ProxyEntry = NonNullable<EgressConfig["upstream_proxy"]>;
 

@@ -1,11 +1,11 @@
 /** What leases need of their gateway. */
 import type { BlobRef } from "@antiphon/contracts";
 import type { Logger, Meter } from "@antiphon/runtime";
-import type { BudgetStore } from "./models/budget-store.ts";
-import type { EgressSettings } from "./config.ts";
-import type { Deadlines } from "./proxy/deadlines.ts";
-import type { CheckpointStore } from "./checkpoints/lease-checkpoints.ts";
-import type { CallLists } from "./models/call-list.ts";
+import type { BudgetStore } from "../models/budget-store.ts";
+import type { EgressSettings } from "../config.ts";
+import type { Deadlines } from "../proxy/deadlines.ts";
+import type { CheckpointStore } from "../checkpoints/lease-checkpoints.ts";
+import type { CallLists } from "../models/call-list.ts";
 
 export interface LeasePorts {
   /** The settings for a new listener. */

@@ -1,0 +1,84 @@
+/** Runs the commands of a setup, after a look for the tools that they need. A failure is a `SetupFault`. */
+import { buildCommandFor, limits, SANDBOX_HOME, type EnvironmentSpec } from "@antiphon/contracts";
+import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
+import { endingOfExit } from "../jobs/ending.ts";
+import type { JobPorts } from "../jobs/job-ports.ts";
+import type { CommandExit, Sandbox } from "../ports.ts";
+import { SetupFault } from "./setup-fault.ts";
+import type { SetupLog } from "./setup-log.ts";
+import type { SetupNews } from "./setup-news.ts";
+
+const TOOL_MS = 60_000;
+const TAIL_CHARS = 400;
+
+export async function requireTools(
+  { tools }: EnvironmentSpec,
+  sandbox: Sandbox,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const script = `mkdir -p ${SANDBOX_HOME} && for tool; do command -v "$tool" >/dev/null || echo "$tool"; done`;
+  const { exitCode, stdout, stderr } = await tool(sandbox, ["sh", "-c", script, "sh", ...tools], env);
+  const missing = stdout.tail.split("\n").filter((line) => line !== "");
+  if (missing.length > 0) {
+    const command = buildCommandFor(missing);
+    const remedy = command === null ? "" : `; \`${command}\` makes one that has`;
+    throw new SetupFault(`the image has no ${missing.join(", no ")}${remedy}`);
+  }
+  if (exitCode !== 0) throw new SetupFault(`${SANDBOX_HOME} cannot be made: ${stderr.tail.trim()}`);
+}
+
+function tool(
+  sandbox: Sandbox,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<CommandExit> {
+  const bounds = { timeoutMs: TOOL_MS, keepBytes: 4096, maxOutputBytes: limits.documentBytes };
+  return sandbox.run({ argv, cwd: "/workspace", env, stdin: null, ...bounds });
+}
+
+/** The end of an output, without what a JVM says of the proxy's settings. */
+function lastWords(text: string): string {
+  return text
+    .replace(/^Picked up JAVA_TOOL_OPTIONS:.*$/gm, "")
+    .trim()
+    .slice(-TAIL_CHARS);
+}
+
+export interface SetupCommands {
+  readonly commands: EnvironmentSpec["commands"];
+  readonly log: SetupLog;
+  readonly news: SetupNews;
+  readonly onOutput: JobPorts["onOutput"];
+}
+
+export async function runSetup(
+  { commands, log, news, onOutput }: SetupCommands,
+  sandbox: Sandbox,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const endsAt = performance.now() + limits.environmentBudgetMs;
+  for (const command of commands) {
+    log.command(command);
+    news.command(command);
+    const exit = await sandbox.run({
+      argv: ["sh", "-c", command],
+      cwd: "/workspace",
+      env,
+      stdin: null,
+      timeoutMs: Math.max(1, endsAt - performance.now()),
+      keepBytes: 4096,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      onOutput: (stream, piece) => {
+        log.push(piece);
+        news.push(piece);
+        onOutput(stream, piece);
+      },
+    });
+    if (exit.exitCode === 0) continue;
+    const limit = endingOfExit(exit, "setup")?.message;
+    // Some programs write their errors to standard output, and warnings to the other.
+    const said = [exit.stdout.tail, exit.stderr.tail].map((text) => lastWords(text));
+    const why = [limit, ...said].filter((part) => part !== undefined && part !== "").join("; ");
+    throw new SetupFault(`\`${command}\` exited ${exit.exitCode}${why === "" ? "" : `: ${why}`}`);
+  }
+}

@@ -1,0 +1,70 @@
+/** Runs one command of a job and notes its end, also when the sandbox dies under it. */
+import { environmentVariables } from "../environments/environment-variables.ts";
+import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
+import { SandboxDied } from "../ports.ts";
+import { stepEnvironment } from "../providers/container-spec.ts";
+import { endingOfDeath, endingOfExit } from "./ending.ts";
+import type { PlannedStep } from "./job-plan.ts";
+import type { LeasedJob } from "./leased-job.ts";
+
+/** A PATH of the run comes before that of the image, without which a command would find no shell. */
+function searchPath(
+  { PATH: own }: Readonly<Record<string, string>>,
+  { PATH: usual = "" }: Readonly<Record<string, string>>,
+): { PATH?: string } {
+  if (own === undefined) return {};
+  const places = own.split(":").filter((place) => place !== "");
+  return { PATH: [...new Set([...places, ...usual.split(":")])].join(":") };
+}
+
+export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<void> {
+  const { plan, image, environment, lease, link, job, asking, inbox } = leased;
+  const { progress, ports, emit } = job;
+  const { id, argv, cwd } = step;
+  progress.step = id;
+  await progress.roomInStore();
+  const plain = stepEnvironment(image, lease.sandbox.home);
+  const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
+  const env = { ...variables, ...link?.env, ...step.env, ...searchPath(step.env, variables) };
+  const path = step.asks === true ? await asking.pathFor(env) : null;
+  if (path !== null) inbox.open();
+  const now = performance.now();
+  const waitedBefore = asking.end();
+  leased.endsAt ??= now + plan.budgetMs;
+  try {
+    const exit = await lease.sandbox.run({
+      argv,
+      cwd,
+      env: path === null ? env : { ...env, PATH: path },
+      stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
+      timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
+      ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
+      signal: leased.halt,
+      ...(path === null ? {} : { onQuestion: (text: string) => asking.ask(text) }),
+      onHeard: (heard) => {
+        if (inbox.read(heard)) ports.progress(`the agent has read message ${heard.number}`);
+      },
+      keepBytes: plan.limits.keepBytes,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      onOutput: step.quiet === true ? () => undefined : ports.onOutput,
+    });
+    const { timedOut, durationMs, stdout, stderr } = exit;
+    const exitCode = timedOut || (leased.halt.aborted && exit.signal > 0) ? null : exit.exitCode;
+    progress.keep(ports.evidence.step({ id, exitCode, timedOut, durationMs, stdout, stderr }));
+    if (exitCode !== null) progress.exits.push(exitCode);
+    emit({ kind: "step", id, exitCode });
+    const ending = timedOut ? endingOfDeath({ kind: "timeout" }, id) : endingOfExit(exit, id);
+    progress.ending = ending ?? progress.ending;
+    leased.stopped = exitCode !== 0 && !step.continueOnFailure;
+  } catch (error) {
+    if (error instanceof SandboxDied && error.partial !== null) {
+      const timedOut = error.death.kind === "timeout";
+      progress.keep(ports.evidence.step({ id, exitCode: null, timedOut, ...error.partial }));
+    }
+    emit({ kind: "step", id, exitCode: null });
+    throw error;
+  } finally {
+    inbox.close();
+    leased.endsAt += asking.end() - waitedBefore;
+  }
+}

@@ -34,9 +34,9 @@ test("if no check is found, no agent starts; the run asks for one, and an answer
   const { body } = await stack().http("GET", `/runs/${runId}`);
   expect(body).toMatchObject({ steps: [{ verdict: "PASS", epoch: 2, attempts: 1 }] });
 
-  const fork = await stack.json<{ runId: string; status: string }>(["fork", runId, "--at", "T-001:2"]);
+  const fork = await stack().json<{ runId: string; status: string }>(["fork", runId, "--at", "T-001:2"]);
   expect(fork.document).toMatchObject({ status: "succeeded" });
-  const { body: forked } = await stack.http("GET", `/runs/${fork.document.runId}/evidence`);
+  const { body: forked } = await stack().http("GET", `/runs/${fork.document.runId}/evidence`);
   expect(forked, "the fork asks nobody again").toMatchObject({
     contracts: [{ verification_commands: ["grep -q b b.txt"], epoch: 1 }],
   });

@@ -275,3 +275,9 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/integration/tools/tools.test.ts",
   "test/simulation/simulation.test.ts",
 ];
+
+/**
+ * Files that get a worker of their own, because they test what a process holds only once: the launcher of programs, its limits,
+ * what it starts with. The others follow each other in one worker and share its modules, which only hold what does not change.
+ */
+export const OWN_PROCESS: readonly string[] = ["test/integration/git/git-launcher.test.ts"];

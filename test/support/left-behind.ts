@@ -4,14 +4,22 @@
  */
 import { afterAll, expect } from "vitest";
 
-const SIGNALS = ["uncaughtException", "unhandledRejection", "warning", "SIGINT", "SIGTERM"] as const;
+const EVENTS = ["uncaughtException", "unhandledRejection", "warning", "SIGINT", "SIGTERM"] as const;
 
-const heard = (): object =>
-  Object.fromEntries(SIGNALS.map((signal) => [signal, process.listenerCount(signal)]));
-const surroundings = (): object => ({ env: { ...process.env }, cwd: process.cwd(), listeners: heard() });
+const found = { env: { ...process.env }, cwd: process.cwd(), listeners: listeners() };
 
-const found = surroundings();
+function listeners(): Record<string, number> {
+  return Object.fromEntries(EVENTS.map((event) => [event, process.listenerCount(event)]));
+}
+
+/** The names alone; a variable may hold a secret. */
+function changedVariables(): string[] {
+  const names = new Set([...Object.keys(found.env), ...Object.keys(process.env)]);
+  return [...names].filter((name) => found.env[name] !== process.env[name]);
+}
 
 afterAll(() => {
-  expect(surroundings(), "the file left the process of the tests as it found it").toEqual(found);
+  expect(changedVariables(), "variables of the process that the file left changed").toEqual([]);
+  expect(process.cwd()).toBe(found.cwd);
+  expect(listeners(), "listeners that the file left on the process").toEqual(found.listeners);
 });

@@ -4,7 +4,7 @@ import { BaseSequencer, type ProjectConfig, type TestSpecification } from "vites
 // @ts-expect-error Plain JavaScript without a declaration.
 import { inOrder as untyped } from "./scripts/test/order.mjs";
 import SECONDS from "./test/seconds.json" with { type: "json" };
-import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY } from "./test/tiers.ts";
+import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY, OWN_PROCESS } from "./test/tiers.ts";
 
 /** Files wait for servers, containers and leases two thirds of the time: so many keep two processors busy. */
 const LANES = Math.min(6, 2 * availableParallelism() + 1);
@@ -22,24 +22,32 @@ const inOrder = untyped as (
 const seconds = ({ moduleId }: TestSpecification): number | undefined =>
   Object.entries(SECONDS).find(([file]) => moduleId.endsWith(`/${file}`))?.[1];
 
+/** End-to-end tests mostly wait, and integration tests compute, so they take turns although they are one project. */
+const kind = ({ moduleId, project: { name } }: TestSpecification): string =>
+  name === "servers" && moduleId.includes("/test/e2e/") ? "end to end" : name;
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return inOrder(await super.sort(files), { seconds, project: ({ project }) => project.name });
+    return inOrder(await super.sort(files), { seconds, project: kind });
   }
 }
 
-/** Files below `test/<folder>`, side by side with the other projects' files; `--mode commit` leaves the long ones out. */
-function overServers(folder: string, mode: string, timeoutMs: number): ProjectConfig {
+/** Files below one of the folders; `--mode commit` leaves the long ones out. */
+function overServers(folders: readonly string[], mode: string, timeoutMs: number): ProjectConfig {
   const tier = mode === COMMIT_MODE ? COMMIT : [...COMMIT, ...ALL_ONLY];
   return {
-    name: folder,
     sequence: { groupOrder: 1 },
-    include: tier.filter((file) => file.startsWith(`test/${folder}/`)),
+    include: tier.filter((file) => folders.some((folder) => file.startsWith(`test/${folder}/`))),
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
     maxWorkers: LANES,
+    setupFiles: ["test/support/left-behind.ts"],
   };
 }
+
+const SERVERS = ["integration", "e2e"];
+const SERVERS_MS = 120_000;
+const SHARED = [...COMMIT, ...ALL_ONLY].filter((file) => !OWN_PROCESS.includes(file));
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -59,12 +67,27 @@ export default defineConfig(({ mode }) => ({
           exclude: ["**/node_modules/**"],
         },
       },
-      { test: overServers("integration", mode, 60_000) },
-      { test: overServers("e2e", mode, 120_000) },
+      {
+        // A worker goes from file to file: the modules of all services cost two seconds of the processor each time.
+        test: {
+          ...overServers(SERVERS, mode, SERVERS_MS),
+          name: "servers",
+          isolate: false,
+          exclude: [...OWN_PROCESS],
+        },
+      },
+      {
+        test: {
+          ...overServers(SERVERS, mode, SERVERS_MS),
+          name: "own-process",
+          exclude: SHARED,
+        },
+      },
       {
         // A campaign has deadlines of its own: the long one beside the two short ones, and nothing else beside these.
         test: {
-          ...overServers("chaos", mode, 5_000),
+          ...overServers(["chaos"], mode, 5_000),
+          name: "chaos",
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
         },
@@ -72,7 +95,8 @@ export default defineConfig(({ mode }) => ({
       {
         // Its worlds fill every processor.
         test: {
-          ...overServers("simulation", mode, 60_000),
+          ...overServers(["simulation"], mode, 60_000),
+          name: "simulation",
           sequence: { groupOrder: 3 },
           maxWorkers: 1,
         },

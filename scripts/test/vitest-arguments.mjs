@@ -1,4 +1,4 @@
-const COMMIT = ["unit", "integration", "e2e"];
+const COMMIT = ["unit", "servers", "own-process"];
 const ALL = [...COMMIT, "simulation", "chaos"];
 const NIGHTLY = [...ALL, "nightly"];
 const OWN = ["--all", "--nightly", "--watch"];

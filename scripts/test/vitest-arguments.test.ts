@@ -4,7 +4,7 @@ import { vitestArguments as untyped } from "./vitest-arguments.mjs";
 
 const vitestArguments = untyped as (given: readonly string[]) => string[];
 
-const COMMIT = ["--project", "unit", "--project", "integration", "--project", "e2e"];
+const COMMIT = ["--project", "unit", "--project", "servers", "--project", "own-process"];
 const ALL = [...COMMIT, "--project", "simulation", "--project", "chaos"];
 const NIGHTLY = [...ALL, "--project", "nightly"];
 

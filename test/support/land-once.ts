@@ -1,8 +1,4 @@
-/**
- * One fixed landing for crash tests. As a program (`land-once.ts <repo> <parent> <ref> <killAfterMs>`) it lands, or
- * kills itself after that many milliseconds.
- */
-import { pathToFileURL } from "node:url";
+/** One fixed landing for crash tests. */
 import { applyPatch, buildCommit, landRef } from "@antiphon/git";
 
 const PATCH = `diff --git a/landed.txt b/landed.txt
@@ -25,11 +21,4 @@ export async function landOnce(
   const commit = await buildCommit(path, { parent, tree, objects, message: "Land", trailers, at });
   const { kind } = await landRef(path, ref, commit, null);
   return { kind, commit };
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [path = "", parent = "", ref = "", killAfterMs = "0"] = process.argv.slice(2);
-  // The time counts from the start of the landing, not of the process.
-  setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(killAfterMs));
-  console.log(JSON.stringify(await landOnce(path, parent, ref)));
 }

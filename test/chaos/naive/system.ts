@@ -1,7 +1,6 @@
 /** The naive twin as a system under test: an API process and workers, on a server with its default sync. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { decode, type JournalRecord, type StoredRecord } from "@antiphon/contracts";
 import { singleBroker } from "../rig/broker.ts";
 import { freePort } from "../rig/free-port.ts";
@@ -9,12 +8,13 @@ import { readGit } from "../rig/journal-witness.ts";
 import type { System, SystemOptions } from "../rig/system.ts";
 import { namespaceFor, Victim } from "../rig/victim.ts";
 import { AUDIT, makeStreams, openStore, type Store } from "./store.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const DRAIN_MS = 5_000;
 const READY_MS = 120_000;
 const OVER: ReadonlySet<string> = new Set(["succeeded", "failed", "canceled"]);
 
-const program = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+const program = (file: string): Promise<string> => builtProgram(new URL(file, import.meta.url));
 
 export async function startNaive(options: SystemOptions): Promise<System> {
   const broker = await singleBroker({
@@ -29,13 +29,7 @@ export async function startNaive(options: SystemOptions): Promise<System> {
   for (const [role, count] of Object.entries(options.sizes)) {
     for (let index = 1; index <= count; index += 1) {
       const name = `${role}-${index}`;
-      const args = [
-        "--import",
-        "tsx",
-        program(`./${role}.ts`),
-        broker.url,
-        role === "api" ? String(port) : name,
-      ];
+      const args = [await program(`./${role}.ts`), broker.url, role === "api" ? String(port) : name];
       const namespace = await namespaceFor(broker.ports, options.partitionable.includes(role));
       victims.push(
         new Victim({ name, role, args, env: {}, namespace, logFile: join(options.dir, `${name}.log`) }),

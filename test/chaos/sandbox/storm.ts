@@ -11,13 +11,13 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Docker from "dockerode";
 import type { SandboxRequest } from "@antiphon/contracts";
 import { sandboxClient } from "@antiphon/runtime";
 import { sandboxImage, testEngine, until } from "../../support/docker.ts";
 import { startNats } from "../../support/nats.ts";
 import { seededRandom } from "./random.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 export interface StormOptions {
   readonly attempts: number;
@@ -40,7 +40,7 @@ export interface StormReport {
   readonly cleanAfterMs: number;
 }
 
-const RUNNER = fileURLToPath(new URL("../../support/runner-process.ts", import.meta.url));
+const RUNNER = new URL("../../support/runner-process.ts", import.meta.url);
 const CLEAN_WITHIN_MS = 60_000;
 /** One kill of either kind per this many attempts. */
 const ATTEMPTS_PER_KILL = 15;
@@ -53,7 +53,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
   const state = mkdtempSync(join(tmpdir(), "antiphon-storm-"));
   const proxy = await engineProxy();
   const before = await inventory(docker, engine.instance);
-  const runner = new RunnerProcess({
+  const runner = new RunnerProcess(await builtProgram(RUNNER), {
     ANTIPHON_NATS_URL: nats.url,
     ANTIPHON_UNSAFE_TRUST: "1",
     ANTIPHON_STATE_DIR: state,
@@ -165,11 +165,13 @@ async function inventory(docker: Docker, instance: string) {
 
 /** The runner as a process that is started again after each kill, as a supervisor would. */
 class RunnerProcess {
+  readonly #program: string;
   readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
   #stopped = false;
 
-  constructor(env: Readonly<Record<string, string>>) {
+  constructor(program: string, env: Readonly<Record<string, string>>) {
+    this.#program = program;
     this.#env = env;
     this.#start();
   }
@@ -196,7 +198,7 @@ class RunnerProcess {
 
   #start(): void {
     if (this.#stopped) return;
-    this.#child = spawn(process.execPath, ["--import", "tsx", RUNNER], {
+    this.#child = spawn(process.execPath, [this.#program], {
       env: { ...process.env, ...this.#env },
       stdio: "ignore",
     });

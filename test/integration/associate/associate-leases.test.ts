@@ -11,10 +11,10 @@ import { eventually } from "../../support/nats.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
 import { openWorld, REDELIVERY_MS, TASK } from "./associate-world.ts";
 import type { Associate, Sent, World } from "./associate-world.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const SLOW = "while [ ! -e /tmp/never ]; do sleep 1; done";
-/** Node compiles the sources of a process first. */
 const START_MS = 60_000;
 const scripted = (...commands: string[]) => ({ agent: { kind: "scripted" as const, commands } });
 
@@ -44,10 +44,11 @@ async function ended(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+const PROGRAM = await builtProgram(new URL("../../support/associate-process.ts", import.meta.url));
+
 /** An Associate as users have it, with a state directory of its own, so that no other one reads its notes. */
 function associateProcess(name: string): ChildProcess {
-  const main = "import('./services/associate/src/main.ts').then(({ main }) => main())";
-  const child = spawn(process.execPath, ["--import", "tsx", "--eval", main], {
+  const child = spawn(process.execPath, [PROGRAM], {
     cwd: ROOT,
     stdio: "ignore",
     env: {

@@ -3,13 +3,13 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { lockHolder, takeLock } from "../../../cli/src/dev/state-lock.ts";
 import type { LockAnswer, LockRequest } from "../../support/lock-contender.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../support/lock-contender.ts", import.meta.url));
+const PROGRAM = await builtProgram(new URL("../../support/lock-contender.ts", import.meta.url));
 const CONTENDERS = 8;
 const ROUNDS = 20;
 
@@ -17,7 +17,7 @@ class Contender {
   readonly child: ChildProcess;
 
   constructor() {
-    this.child = fork(PROGRAM, { execArgv: ["--import", fileURLToPath(import.meta.resolve("tsx"))] });
+    this.child = fork(PROGRAM, { execArgv: [] });
     contenders.add(this);
   }
 

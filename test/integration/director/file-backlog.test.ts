@@ -2,13 +2,13 @@
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { validate, type Backlog } from "@antiphon/contracts";
 import { FileBacklog } from "../../../services/director/src/work-items/file-backlog.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../support/backlog-writer.ts", import.meta.url));
+const PROGRAM = await builtProgram(new URL("../../support/backlog-writer.ts", import.meta.url));
 const repo = { name: "app", path: "/srv/app" };
 afterAll(cleanUpRepos);
 
@@ -31,7 +31,7 @@ it("loses no acknowledged change of processes that write at the same time and ar
   const { file, backlog } = backlogIn(directory);
   const acknowledged = new Map<string, number>();
   const writers = ["a", "b", "c"].map((name): [string, ChildProcess] => {
-    const child = fork(PROGRAM, [directory, repo.path, name], { execArgv: ["--import", "tsx"] });
+    const child = fork(PROGRAM, [directory, repo.path, name], { execArgv: [] });
     child.on("message", (i: number) => acknowledged.set(name, i));
     return [name, child];
   });

@@ -3,7 +3,6 @@
  * are processes where they are killed. There is no Associate, so a dispatch shows that the run has gone on.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { BUCKETS, journalStream, partitionOf } from "@antiphon/contracts";
 import type { StoredRecord } from "@antiphon/contracts";
 import {
@@ -18,9 +17,10 @@ import { startRouter } from "../../../services/router/src/wiring.ts";
 import { endOf, eventually } from "../../support/nats.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, intentFor, openWorld, type Answer, type World } from "../gateway/gateway-world.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const log = createLogger("test", { level: "silent" });
-const SCRIPT = fileURLToPath(new URL("../../support/director-process.ts", import.meta.url));
+const SCRIPT = new URL("../../support/director-process.ts", import.meta.url);
 const PARTS = [1, 2, 3].map((id) => ({ id, description: `part ${id}`, dependencies: [] }));
 
 let world: World;
@@ -60,8 +60,9 @@ async function killDirectors(): Promise<void> {
 async function direct(count = 1): Promise<void> {
   const before = await serving();
   const env = { ...process.env, ANTIPHON_NATS_URL: world.nats.url, ANTIPHON_UNSAFE_TRUST: "1" };
+  const program = await builtProgram(SCRIPT);
   for (let i = 0; i < count; i += 1)
-    directors.push(spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" }));
+    directors.push(spawn(process.execPath, [program], { env, stdio: "ignore" }));
   await eventually("the Directors serve", async () => (await serving()) >= before + count, 60_000);
 }
 async function serving(): Promise<number> {

@@ -1,7 +1,6 @@
 /** Timers of runs, kept by the real server. The test plays the Associate. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { golden } from "../../../contracts/conformance/proof.ts";
 import { journalStream, partitionOf } from "@antiphon/contracts";
 import type { ResultBody, StoredRecord, TimerAddress } from "@antiphon/contracts";
@@ -22,6 +21,7 @@ import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import type { TestRepo } from "../../support/repo.ts";
 import { intentFor, openWorld } from "../gateway/gateway-world.ts";
 import type { World } from "../gateway/gateway-world.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const log = createLogger("test", { level: "silent" });
 let world: World;
@@ -85,12 +85,13 @@ const dispatchAt = (runId: string, epoch: number) =>
   found(world, `dispatch ${epoch}`, runId, (record) => record.type === "dispatch" && record.epoch === epoch);
 const attempt = (runId: string, epoch: number) => ({ runId, taskId: "T-001", epoch, cause: null });
 
-const SCRIPT = fileURLToPath(new URL("../../support/director-process.ts", import.meta.url));
+const SCRIPT = new URL("../../support/director-process.ts", import.meta.url);
 
 /** Starts a Director as a process of its own and waits until it serves, which takes long on a busy machine. */
 async function direct(of: World, directors: ChildProcess[]): Promise<void> {
   const env = { ...process.env, ANTIPHON_NATS_URL: of.nats.url, ANTIPHON_UNSAFE_TRUST: "1" };
-  directors.push(spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" }));
+  const program = await builtProgram(SCRIPT);
+  directors.push(spawn(process.execPath, [program], { env, stdio: "ignore" }));
   const isThere = async (): Promise<boolean> => {
     const { body } = await of.call("GET", "/services");
     return ((body.services ?? []) as { name: string }[]).some(({ name }) => name === "director");

@@ -6,13 +6,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { egressWorld, grantOf, type EgressWorld } from "../../support/egress-world.ts";
 import { NAMES } from "../../support/egress-upstreams.ts";
 import { eventually } from "../../support/nats.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../support/egress-process.ts", import.meta.url));
+const PROGRAM = new URL("../../support/egress-process.ts", import.meta.url);
 /** Much longer than the grace of a step, much shorter than its time limit. */
 const SOON_MS = 15_000;
 const GRANT = grantOf([NAMES.other]);
@@ -62,7 +62,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
 }
 
 async function startGateway(): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ["--import", "tsx", PROGRAM], {
+  const child = spawn(process.execPath, [await builtProgram(PROGRAM)], {
     env: {
       ...process.env,
       ANTIPHON_NATS_URL: world.nats.url,

@@ -4,7 +4,6 @@ import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUCKETS, validate, type Notice } from "@antiphon/contracts";
 import { closedRecord } from "@antiphon/contracts/testing/records";
@@ -15,6 +14,7 @@ import { endOf, freePorts } from "../../support/nats.ts";
 import { cleanUpRepos, makeRepo, tempDir } from "../../support/repo.ts";
 import { intentFor, openWorld, type World } from "./gateway-world.ts";
 import { untilDecision } from "./waiting-run.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const KEY = Buffer.alloc(32, 7);
 
@@ -155,7 +155,7 @@ describe("another system", () => {
 });
 
 describe("of two gateways that have the address", () => {
-  const SCRIPT = fileURLToPath(new URL("../../support/gateway-process.ts", import.meta.url));
+  const SCRIPT = new URL("../../support/gateway-process.ts", import.meta.url);
   const gateways: ChildProcess[] = [];
   afterEach(() => Promise.all(gateways.splice(0).map((child) => endOf(child, "SIGKILL"))));
 
@@ -168,7 +168,7 @@ describe("of two gateways that have the address", () => {
       ...{ ...process.env, ANTIPHON_NATS_URL: world.nats.url, ANTIPHON_UNSAFE_TRUST: "1" },
       ...{ ANTIPHON_NOTIFY_URL: url, ANTIPHON_NOTIFY_SECRET: secret, ANTIPHON_LISTEN: `127.0.0.1:${port}` },
     };
-    const child = spawn(process.execPath, ["--import", "tsx", SCRIPT], { env, stdio: "ignore" });
+    const child = spawn(process.execPath, [await builtProgram(SCRIPT)], { env, stdio: "ignore" });
     gateways.push(child);
     const isReady = async (): Promise<true | null> => {
       try {

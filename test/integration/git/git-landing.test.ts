@@ -2,7 +2,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   applyPatch,
@@ -20,6 +19,7 @@ import {
 } from "@antiphon/git";
 import { landOnce } from "../../support/land-once.ts";
 import { cleanUpRepos, makeRepo, rawGit, tempDir, type TestRepo } from "../../support/repo.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const AT = new Date("2026-02-03T04:05:06Z");
 const REF = "refs/heads/antiphon/run_x";
@@ -291,13 +291,12 @@ describe("buildCommit", () => {
     { timeout: 120_000 },
     async () => {
       const repo = makeRepo({ files: { "a.txt": "a\n" } });
-      const script = fileURLToPath(new URL("../../support/land-once.ts", import.meta.url));
-      const loader = fileURLToPath(import.meta.resolve("tsx"));
+      const script = await builtProgram(new URL("../../support/landing-process.ts", import.meta.url));
       let killed = 0;
       for (const killAfterMs of [0, 15, 35, 70, 150]) {
         const ref = `refs/heads/antiphon/run_k${killAfterMs}`;
         const env = { ...process.env, TMPDIR: tempDir() };
-        const args = ["--import", loader, script, repo.path, repo.head, ref, String(killAfterMs)];
+        const args = [script, repo.path, repo.head, ref, String(killAfterMs)];
         const said = await new Promise<string>((resolve) => {
           execFile(process.execPath, args, { env }, (_error, stdout) => resolve(stdout));
         });

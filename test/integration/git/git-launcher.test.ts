@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runProcess, startLauncher } from "../../../git/src/process/launcher.ts";
 import { runHere, type ProcessEnd, type ProcessRun } from "../../../git/src/process/process-run.ts";
 import { tempDir } from "../../support/repo.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const path = process.env["PATH"];
 afterEach(() => {
@@ -141,9 +141,9 @@ describe("a process of the launcher", () => {
 });
 
 it("its launcher ends with the service, also one that is killed, and removes its socket", async () => {
-  const program = fileURLToPath(new URL("../../support/launching-process.ts", import.meta.url));
+  const program = await builtProgram(new URL("../../support/launching-process.ts", import.meta.url));
   const temp = tempDir();
-  const child = spawn(process.execPath, ["--import", "tsx", program], {
+  const child = spawn(process.execPath, [program], {
     env: { ...process.env, TMPDIR: temp },
     stdio: ["ignore", "pipe", "inherit"],
   });

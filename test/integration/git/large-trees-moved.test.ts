@@ -1,7 +1,6 @@
 /** A tree that is larger than what a process may hold goes from a repository into a cache. */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { limits } from "@antiphon/contracts";
@@ -9,8 +8,9 @@ import { exportTree, TreeCache } from "@antiphon/git";
 import { largeRepo } from "../../support/large-repo.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
 import type { Moved } from "../../support/tree-mover.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
-const MOVER = fileURLToPath(new URL("../../support/tree-mover.ts", import.meta.url));
+const MOVER = await builtProgram(new URL("../../support/tree-mover.ts", import.meta.url));
 const MiB = 1024 * 1024;
 
 afterEach(() => {
@@ -21,7 +21,7 @@ describe("a large tree", () => {
   it("git/G5: leaves nothing that is used when its import is killed in the middle", async () => {
     const repo = largeRepo({ mib: 128, fileMiB: 8 });
     const dir = tempDir();
-    const args = ["--import", "tsx", MOVER, repo.path, repo.head, dir, String(limits.treeBytes)];
+    const args = [MOVER, repo.path, repo.head, dir, String(limits.treeBytes)];
     const child = spawn(process.execPath, args, { stdio: "ignore" });
     await vi.waitFor(() => expect(growing(dir)).toBeGreaterThan(20 * MiB), { timeout: 30_000, interval: 5 });
     child.kill("SIGKILL");
@@ -36,7 +36,7 @@ describe("a large tree", () => {
 
   it("is moved within 300 MiB of memory although it is larger", { timeout: 120_000 }, async () => {
     const repo = largeRepo({ mib: 560, fileMiB: 80 });
-    const args = ["--import", "tsx", MOVER, repo.path, repo.head, tempDir(), String(limits.treeBytes)];
+    const args = [MOVER, repo.path, repo.head, tempDir(), String(limits.treeBytes)];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     const moved = JSON.parse(stdout) as Moved;
     expect(moved).toMatchObject({ tree: repo.git("rev-parse", "HEAD^{tree}"), streamed: true });

@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Bus, Journal } from "../../../runtime/src/index.ts";
 import { openJournal, provision } from "../../../runtime/src/index.ts";
 import { dispatchRecord } from "../../../contracts/src/testing/records.ts";
 import type { NatsServer } from "../../support/nats.ts";
 import { eventually, startNats } from "../../support/nats.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 let server: NatsServer;
 let bus: Bus;
@@ -39,9 +39,10 @@ interface Sleeper {
   exit: Promise<number | null>;
 }
 
+const SCRIPT = await builtProgram(new URL("./runtime-service-process.ts", import.meta.url));
+
 function sleeper(workMs: number, fault = "", env: Record<string, string> = {}): Sleeper {
-  const script = fileURLToPath(new URL("./runtime-service-process.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, String(workMs), fault], {
+  const child = spawn(process.execPath, [SCRIPT, String(workMs), fault], {
     env: { ...process.env, ANTIPHON_NATS_URL: server.url, ANTIPHON_UNSAFE_TRUST: "1", ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });

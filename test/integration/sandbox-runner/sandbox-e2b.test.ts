@@ -15,8 +15,9 @@ import { sandboxConformance } from "../../../services/sandbox-runner/src/testing
 import { sandboxImage, shell, SMALL, until } from "../../support/docker.ts";
 import { startE2bStandIn, type E2bStandIn } from "../../support/e2b/service.ts";
 import { startNats } from "../../support/nats.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
-const HOLDER = fileURLToPath(new URL("../../support/e2b/holder-process.ts", import.meta.url));
+const HOLDER = new URL("../../support/e2b/holder-process.ts", import.meta.url);
 const ANTIPHON = fileURLToPath(new URL("../../../bin/antiphon.mjs", import.meta.url));
 const OVER = { kind: "canceled", reason: "test over" } as const;
 let service: E2bStandIn;
@@ -93,7 +94,7 @@ describe("e2b", () => {
 
   it("ends a killed holder's machine within its lease time", async () => {
     const words = [service.url, service.apiKey, service.template, "2000"];
-    const holder = spawn(process.execPath, ["--import", "tsx", HOLDER, ...words], {
+    const holder = spawn(process.execPath, [await builtProgram(HOLDER), ...words], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [said] = (await once(holder.stdout, "data")) as [Buffer];

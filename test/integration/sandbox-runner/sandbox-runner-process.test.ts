@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startNats, type NatsServer } from "../../support/nats.ts";
 import { sandboxImage, testEngine, until } from "../../support/docker.ts";
 import { openSwap } from "../../support/swap-file.ts";
+import { builtProgram } from "../../support/built-program.ts";
 
 const test = testEngine("runner-process");
 let nats: NatsServer;
@@ -23,14 +23,15 @@ afterAll(async () => {
   await nats.close();
 });
 
+const PROGRAM = await builtProgram(new URL("../../support/runner-process.ts", import.meta.url));
+
 describe("a runner of its own process", () => {
   const instance = `${test.instance}-p`;
-  const program = fileURLToPath(new URL("../../support/runner-process.ts", import.meta.url));
   const children: ChildProcess[] = [];
 
   function launch(env: Record<string, string>): { child: ChildProcess; errors: () => string } {
     let errors = "";
-    const child = spawn(process.execPath, ["--import", "tsx", program], {
+    const child = spawn(process.execPath, [PROGRAM], {
       env: {
         ...process.env,
         ANTIPHON_NATS_URL: nats.url,

@@ -12,7 +12,8 @@ const PAGE_PARAMETERS: readonly Json[] = [
 export function openApi(): Json {
   const paths: Record<string, Json> = {};
   for (const one of ROUTES) paths[one.path] = { ...paths[one.path], [one.method]: operation(one) };
-  const contracts = SCHEMA_NAMES.filter((name) => isNamed(name, [paths, ANSWERS]));
+  const references = referencesIn([paths, ANSWERS]);
+  const contracts = SCHEMA_NAMES.filter((name) => references.has(named(name)["$ref"]));
   const schemas = Object.fromEntries(contracts.map((name) => [name, jsonSchemaOf(name)]));
   return {
     openapi: "3.1.0",
@@ -25,12 +26,13 @@ export function openApi(): Json {
   };
 }
 
-/** Whether a reference names the component. */
-function isNamed(name: string, within: unknown): boolean {
-  if (typeof within !== "object" || within === null) return false;
-  return Object.entries(within).some(([key, value]) =>
-    key === "$ref" ? value === named(name)["$ref"] : isNamed(name, value),
-  );
+/** Where all references below a value point. */
+function referencesIn(within: unknown, found = new Set<unknown>()): ReadonlySet<unknown> {
+  if (typeof within !== "object" || within === null) return found;
+  for (const [key, value] of Object.entries(within))
+    if (key === "$ref") found.add(value);
+    else referencesIn(value, found);
+  return found;
 }
 
 /** An object of contracts takes no other field. */

@@ -6,7 +6,13 @@ import { classify } from "../src/classification/classify.ts";
 import { shares } from "../src/classification/linear-model.ts";
 import { WORKFLOWS } from "../src/classification/workflows.ts";
 import { rowsOf, temperatureFor, thresholdFor } from "./fitting.ts";
-import { HELD_OUT_HANDS, OWN_HANDS, requestsOf, TRAINING_HANDS } from "./labelled-requests.ts";
+import {
+  HELD_OUT_HANDS,
+  OWN_HANDS,
+  requestsOf,
+  SAME_WRITER_HANDS,
+  TRAINING_HANDS,
+} from "./labelled-requests.ts";
 import type { LabelledRequest } from "./labelled-requests.ts";
 import { leaveOneOut } from "./leave-one-out.ts";
 import { accuracyOf, calibrationErrorOf, classesOf, confusionOf, doubtOf } from "./report.ts";
@@ -53,15 +59,17 @@ function print(title: string, decisions: readonly Decision[]): void {
 const heldOut = requestsOf(HELD_OUT_HANDS);
 for (const { text } of heldOut.slice(0, 50)) classify(text, null);
 const startedAt = process.cpuUsage();
-const decided = heldOut.map((request) => ({
+const decide = (request: LabelledRequest): Decision => ({
   ...classify(request.text, null),
   label: request.label,
   request,
-}));
+});
+const decided = heldOut.map(decide);
 const { user, system } = process.cpuUsage(startedAt);
 const tookMs = (user + system) / 1000 / heldOut.length;
 print("Hands that nothing was tuned to", decided);
 console.log(`${tookMs.toFixed(3)} ms of processor time a request\n`);
+print("A hand of the writer of hands 16 to 18", requestsOf(SAME_WRITER_HANDS).map(decide));
 
 const leftOut = leaveOneOut(rowsOf(requestsOf([...TRAINING_HANDS, ...OWN_HANDS])));
 const temperature = temperatureFor(leftOut);

@@ -10,7 +10,7 @@ import { fit } from "./logistic.ts";
 import type { Example } from "./logistic.ts";
 
 /** Chosen by leaving out one of the hands in turn. */
-const FIT = { l2: 3e-5, iterations: 80 };
+const FIT = { l2: 3e-5, iterations: 45 };
 /** A feature counts if it occurs with so many hands: what only one writer says is about that writer. */
 const LEAST_HANDS = 2;
 

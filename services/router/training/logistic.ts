@@ -24,9 +24,39 @@ export function softmax(scores: Float64Array): Float64Array {
   return powers.map((power) => power / sum);
 }
 
+/** All examples in three arrays, so that a pass over them allocates nothing. */
+type Packed = {
+  /** Where the entries of each example begin; one more than there are examples. */
+  readonly starts: Int32Array;
+  /** The first weight of each entry's column. */
+  readonly rows: Int32Array;
+  readonly values: Float64Array;
+  readonly labels: Int32Array;
+};
+
+function pack(examples: readonly Example[], classes: number): Packed {
+  const starts = new Int32Array(examples.length + 1);
+  for (const [i, { columns }] of examples.entries()) starts[i + 1] = (starts[i] ?? 0) + columns.length;
+  const entries = starts.at(-1) ?? 0;
+  const packed = {
+    starts,
+    rows: new Int32Array(entries),
+    values: new Float64Array(entries),
+    labels: Int32Array.from(examples, ({ label }) => label),
+  };
+  for (const [i, { columns, values }] of examples.entries()) {
+    packed.rows.set(
+      columns.map((column) => column * classes),
+      starts[i],
+    );
+    packed.values.set(values, starts[i]);
+  }
+  return packed;
+}
+
 /** The mean loss at `point` (weights by column and class, then biases) and its gradient. */
 function lossAt(
-  examples: readonly Example[],
+  { starts, rows, values, labels }: Packed,
   classes: number,
   columns: number,
   l2: number,
@@ -36,26 +66,27 @@ function lossAt(
   const biasAt = columns * classes;
   let loss = 0;
   for (let i = 0; i < biasAt; i += 1) {
-    const weight = point[i] ?? 0;
+    const weight = point[i]!;
     loss += 0.5 * l2 * weight * weight;
     gradient[i] = l2 * weight;
   }
   gradient.fill(0, biasAt);
   const scores = new Float64Array(classes);
-  for (const { columns: at, values, label } of examples) {
-    for (let c = 0; c < classes; c += 1) scores[c] = point[biasAt + c] ?? 0;
-    for (let j = 0; j < at.length; j += 1) {
-      const row = (at[j] ?? 0) * classes;
-      const value = values[j] ?? 0;
+  for (let i = 0; i < labels.length; i += 1) {
+    const [from, to, label] = [starts[i]!, starts[i + 1]!, labels[i]!];
+    for (let c = 0; c < classes; c += 1) scores[c] = point[biasAt + c]!;
+    for (let j = from; j < to; j += 1) {
+      const row = rows[j]!;
+      const value = values[j]!;
       for (let c = 0; c < classes; c += 1) scores[c]! += value * point[row + c]!;
     }
     const shares = softmax(scores);
-    loss -= Math.log(Math.max(shares[label] ?? 0, 1e-300)) / examples.length;
-    for (let c = 0; c < classes; c += 1) shares[c] = (shares[c]! - (c === label ? 1 : 0)) / examples.length;
+    loss -= Math.log(Math.max(shares[label]!, 1e-300)) / labels.length;
+    for (let c = 0; c < classes; c += 1) shares[c] = (shares[c]! - (c === label ? 1 : 0)) / labels.length;
     for (let c = 0; c < classes; c += 1) gradient[biasAt + c]! += shares[c]!;
-    for (let j = 0; j < at.length; j += 1) {
-      const row = (at[j] ?? 0) * classes;
-      const value = values[j] ?? 0;
+    for (let j = from; j < to; j += 1) {
+      const row = rows[j]!;
+      const value = values[j]!;
       for (let c = 0; c < classes; c += 1) gradient[row + c]! += value * shares[c]!;
     }
   }
@@ -77,7 +108,8 @@ export function fit(
   const size = (columns + 1) * classes;
   let point = new Float64Array(size);
   let gradient = new Float64Array(size);
-  let loss = lossAt(examples, classes, columns, l2, point, gradient);
+  const packed = pack(examples, classes);
+  let loss = lossAt(packed, classes, columns, l2, point, gradient);
   const steps: { s: Float64Array; y: Float64Array; rho: number }[] = [];
   for (let round = 0; round < iterations; round += 1) {
     const direction = gradient.map((g) => -g);
@@ -105,7 +137,7 @@ export function fit(
     for (let tries = 0; tries < 30; tries += 1) {
       next = point.map((value, j) => value + step * direction[j]!);
       nextGradient = new Float64Array(size);
-      nextLoss = lossAt(examples, classes, columns, l2, next, nextGradient);
+      nextLoss = lossAt(packed, classes, columns, l2, next, nextGradient);
       if (nextLoss <= loss + 1e-4 * step * slope) break;
       step /= 2;
     }

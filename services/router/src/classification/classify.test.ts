@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { HELD_OUT_HANDS, OWN_HANDS, requestsOf, TRAINING_HANDS } from "../../training/labelled-requests.ts";
+import {
+  HELD_OUT_HANDS,
+  OWN_HANDS,
+  requestsOf,
+  SAME_WRITER_HANDS,
+  TRAINING_HANDS,
+} from "../../training/labelled-requests.ts";
 import { nearCopies } from "../../training/near-copies.ts";
 import { accuracyOf, calibrationErrorOf, classesOf, doubtOf } from "../../training/report.ts";
 import { classify } from "./classify.ts";
@@ -10,8 +16,8 @@ const heldOut = requestsOf(HELD_OUT_HANDS);
 const decided = heldOut.map(({ text, label }) => ({ ...classify(text, null), label }));
 
 test("the reason quotes no word that only grammar asks for", () => {
-  const { reason } = classify("A discount has to lower the total of an order", null);
-  expect(reason).toContain('"lower"');
+  const { reason } = classify("The export has to skip the header and the footer", null);
+  expect(reason).toContain('"skip"');
   expect(reason).not.toMatch(/"(?:the|has)"/);
 });
 
@@ -24,21 +30,30 @@ describe("classify, on requests of hands that nothing was tuned to", () => {
     expect(new Set(heldOut.map(({ lang }) => lang)).size).toBeGreaterThanOrEqual(10);
   });
 
-  test("at least 90 % are right, and of each workflow 85 %", () => {
-    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.9);
+  test("at least 92 % are right, and of each workflow 88 %", () => {
+    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.92);
     for (const { workflow, recall, f1 } of classesOf(decided)) {
-      expect(Math.min(recall, f1), workflow).toBeGreaterThanOrEqual(0.85);
+      expect(Math.min(recall, f1), workflow).toBeGreaterThanOrEqual(0.88);
     }
   });
 
-  test("at least 70 % of the wrong ones are marked unsure, and at most a third of all", () => {
-    const { unsure, ofWrong } = doubtOf(decided);
-    expect(ofWrong).toBeGreaterThanOrEqual(0.7);
-    expect(unsure).toBeLessThanOrEqual(0.34);
+  test("of terse titles and chat by the writer of three training hands at least 88 % are right", () => {
+    const judged = requestsOf(SAME_WRITER_HANDS).map(({ text, label }) => ({
+      ...classify(text, null),
+      label,
+    }));
+    expect(accuracyOf(judged)).toBeGreaterThanOrEqual(0.88);
+    expect(doubtOf(judged).ofWrong).toBeGreaterThanOrEqual(0.7);
   });
 
-  test("the confidence is off by at most six points on average", () => {
-    expect(calibrationErrorOf(decided)).toBeLessThanOrEqual(0.06);
+  test("at least 80 % of the wrong ones are marked unsure, and at most 30 % of all", () => {
+    const { unsure, ofWrong } = doubtOf(decided);
+    expect(ofWrong).toBeGreaterThanOrEqual(0.8);
+    expect(unsure).toBeLessThanOrEqual(0.3);
+  });
+
+  test("the confidence is off by at most five points on average", () => {
+    expect(calibrationErrorOf(decided)).toBeLessThanOrEqual(0.05);
   });
 
   test("half of the requests take at most a millisecond", () => {
@@ -54,7 +69,8 @@ describe("classify, on requests of hands that nothing was tuned to", () => {
   test("no request of a training hand is nearly one of them", () => {
     const trained = requestsOf([...TRAINING_HANDS, ...OWN_HANDS]);
     const texts = (list: readonly { text: string }[]): string[] => list.map(({ text }) => text);
-    const copies = nearCopies(texts(heldOut), texts(trained), 0.4);
+    const measuring = [...heldOut, ...requestsOf(SAME_WRITER_HANDS)];
+    const copies = nearCopies(texts(measuring), texts(trained), 0.4);
     expect(copies.map(({ right }) => trained[right]?.text)).toEqual([]);
   });
 });
@@ -117,6 +133,26 @@ describe("classify", () => {
       expect(classify(goal, null)).toMatchObject({ workflow: "BUILD", unsure: true, confidence: 0.4 });
     },
   );
+
+  test.each([
+    ["DEBUG", "The words of a text are counted by case"],
+    ["DEBUG", "Cursor jumps to the end of the line after autocomplete"],
+    ["DEBUG", "NPE in InvoiceMapper"],
+    ["DEBUG", "`trim` returns the untrimmed text"],
+    ["DEBUG", "Add comment button does not work"],
+    ["DEBUG", "Knop Bewaren reageert niet"],
+    ["DEBUG", "Tlačítko Uložit nereaguje"],
+    ["DEBUG", "Кнопка «Зберегти» не зберігає"],
+    ["DEBUG", "Knappen Spara fungerar inte"],
+    ["BUILD", "Show a notice when the upload fails"],
+    ["BUILD", "Column for the tax number"],
+    ["BUILD", "Veld voor het telefoonnummer"],
+    ["BUILD", "Pole pro telefonní číslo"],
+    ["BUILD", "Fält för telefonnummer"],
+  ])("of a terse title, %s is the choice, or the next best of an unsure one: %j", (workflow, title) => {
+    const { workflow: chosen, unsure, alternatives } = classify(title, null);
+    expect([chosen, ...(unsure ? [alternatives[0]?.workflow] : [])]).toContain(workflow);
+  });
 
   test("case, accents and full-width letters do not matter", () => {
     const plain = classify("anade un boton de exportacion", null);

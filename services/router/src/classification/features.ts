@@ -1,5 +1,6 @@
 /** The features of a request: words, pieces of words, cues of many languages, pairs of cues, and its shape. */
 import { CueTrie } from "./cue-trie.ts";
+import { BEHAVIOUR_CUES } from "./cues/behaviour-cues.ts";
 import { BUILD_CUES } from "./cues/build-cues.ts";
 import { DEBUG_CUES } from "./cues/debug-cues.ts";
 import { ENGLISH_CUES } from "./cues/english-cues.ts";
@@ -12,7 +13,15 @@ import { hashBucket, hashNext, hashStart } from "./feature-hash.ts";
 import { read } from "./reading.ts";
 import { SHAPE_SIGNS } from "./shape-signs.ts";
 
-const GROUPS = [...ENGLISH_CUES, ...DEBUG_CUES, ...REVIEW_CUES, ...PLAN_CUES, ...BUILD_CUES, ...SCOPE_CUES];
+const GROUPS = [
+  ...ENGLISH_CUES,
+  ...DEBUG_CUES,
+  ...REVIEW_CUES,
+  ...PLAN_CUES,
+  ...BUILD_CUES,
+  ...SCOPE_CUES,
+  ...BEHAVIOUR_CUES,
+];
 const TRIE = new CueTrie(GROUPS);
 
 /** Lengths of the pieces of words. */

@@ -11,7 +11,10 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       erro|erros|falha|falhas|pane|travamento*|errore|errori|guasto*|anomalia*|crasha*|
       fout|fouten|foutmelding*|storing*|blad|bledy|bledow|bledu|bledem|awari*|usterk*|
       ошибк*|баг|баги|бага|сбой|сбои|сбоит|авари*|hata|hatasi|hatalar*|hataya|ariza*|cokme*|
-      エラー|バグ|不具合|例外|障害|クラッシュ|오류|에러|버그|장애|예외|크래시|错误|报错|故障|异常|崩溃|问题|闪退`,
+      エラー|バグ|不具合|例外|障害|クラッシュ|오류|에러|버그|장애|예외|크래시|错误|报错|故障|异常|崩溃|问题|闪退|
+      chyb*|zavad*|pad aplikace|vyjimk*|selhan*|preklep*|помилк*|баги|баг|збіи|збої|аварі*|виняток|виключенн*|fel|felet|felmeddelande*|krasch*|avbrott*|undantag*|stavfel*|typo|typos|
+      bugfix*|nullpointer*|npe|
+      problem*|probleem*|проблем*|issue with|issues with|issue when|issues when|trouble with|issue on|issue in`,
   },
   {
     name: "something fails",
@@ -27,7 +30,9 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       падает|падают|упал|упала|упало|ломается|сломал*|сломан*|виснет|завис*|пропада*|пропал*|отвалил*|глючит|слетает|
       cokuyor|coktu|bozul*|bozuk|takil*|donuyor|dondu|kayboluyor|kayboldu|patliyor|patladi|kiriliyor|dusuyor|kapaniyor|hata veriyor|
       落ちる|落ちます|落ちて|壊れ|止まる|止まり|止まって|固まる|固まり|固まって|消える|消えて|消えます|失敗|ハング|フリーズ|崩れ|문자깨|깨져|깨집|깨짐|죽|멈춤|멈춥|멈춰|멈춘|실패|사라지|사라집|사라졌|꺼져|꺼짐|꺼집|튕|먹통|
-      失败|卡死|卡住|挂了|挂掉|坏了|丢失|消失|超时|死锁|泄漏|掉线|乱码|崩了|白屏|不见了`,
+      失败|卡死|卡住|挂了|挂掉|坏了|丢失|消失|超时|死锁|泄漏|掉线|乱码|崩了|白屏|不见了|
+      pada|spadne|spadl*|rozbit*|rozbil*|zamrzn*|zasekn*|zmiz*|zatuhn*|selz*|neprochaz*|падає|падають|впав|впала|ламає*|зламал*|зламан*|зависа*|зника*|зникл*|вилітає|вилетіл*|поламав|
+      kraschar|kraschade|hanger sig|fastnar|fastnat|forsvinn*|forsvann|forsvunn*|havererar|gar sonder|sonder|trasig*|dor|slutade|swallow*|stutter*|survives|survive`,
   },
   {
     name: "it does not work",
@@ -43,7 +48,12 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       calismiyor|acilmiyor|yuklenmiyor|gelmiyor|gitmiyor|olmuyor|gorunmuyor|kaydetmiyor|giremiyor*|yapamiyor*|gonderilmiyor|cevap vermiyor|acmiyor|calismaz|
       動かない|動きません|動かなく|できない|できません|できなく|表示されない|表示されません|開かない|開けない|届かない|届きません|されない|されません|されなく|なりません|反応しな|
       안 돼|안돼|안 됩|안됩|안 되|안되|않아|않습|않는|않음|안 열|안열|안 떠|안 나|안나|안 와|안와|못 |작동하지|동작하지|
-      不能|无法|没反应|不工作|打不开|不显示|不了|没有反应|不生效|收不到|加载不出|失效|不动了`,
+      不能|无法|没反应|不工作|打不开|不显示|不了|没有反应|不生效|收不到|加载不出|失效|不动了|
+      nefunguj*|nejde|nejdou|nelze|nemuzu|nemohu|nereaguj*|neuklad*|nenacit*|nezobraz*|neprichaz*|nechodi|prestal*|neotev*|nespusti*|не працю*|не відкрива*|не завантаж*|не можу|не реагу*|
+      не зберіга*|не приход*|не показу*|не запуска*|перестал*|не вда*|неможлив*|не видно|fungerar inte|funkar inte|gar inte|kan inte|oppnas inte|laddas inte|sparas inte|visas inte|
+      kommer inte|inte langre|hander inget|gor inget|gor ingenting|startar inte|svarar inte|slutat fungera|aren't|arent|doesn t|not work*|not show*|not respond*|not refresh*|not updat*|
+      not possible|nonfunctional|non fonctionnel*|ne fonctionnent|ne repond*|n'affich*|ne s'affich*|не нажима*|не реагиру*|не прихо*|没有反应|没反应|无反应|不动|没用|点不|打不|
+      don't work*|dont work*|do not work*|don't show*|do not show*|don't load*|do not load*|don't respond*|do not get|do not appear*|don't appear*|cannot be|not correctly|not properly|not consistent*|not rendered|not rendering|not displayed|not sorted|not saved|not loaded|not sent|not found|not visible|not clickable|not persist*|not recogni*|not applied|not detected`,
   },
   {
     name: "a wrong result",
@@ -58,7 +68,10 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       неправильн*|неверн*|дважды|дубл*|пуст*|вместо|странн*|медленн*|тормоз*|теря*|лишн*|криво|
       yanlis*|cift|iki kere|iki kez|bos|eksik|yerine|garip|tuhaf|yavas*|sacma|ters|bembeyaz|
       間違|二重|重複|空の|空に|ずれ|おかし|遅い|遅く|重い|化け|真っ白|不正な|異なる|まま|잘못|중복|두 번|두번|빈 |이상하|이상해|느려|느립|느린|하얗|0으로|다르게|
-      不对|不正确|重复|两次|空白|缺少|变成|奇怪|很慢|太慢|变慢|错位|不一致|丢了|少了|多了`,
+      不对|不正确|重复|两次|空白|缺少|变成|奇怪|很慢|太慢|变慢|错位|不一致|丢了|少了|多了|
+      spatn*|chybn*|dvakrat|prazdn*|chybi|misto|divn*|pomal*|duplicit*|nespravn*|неправильн*|хибн*|двічі|порожн*|замість|дивн*|повільн*|дубл*|зайв*|криво|бракує|feltext|
+      felaktig*|fel ordning|dubbel*|dubblett*|tva ganger|tom|tomt|saknas|i stallet|istallet|konstig*|langsam*|seg|segt|upp och ner|forskjut*|overlaps|truncated|mangled|unreadable|
+      unreachable|cut off|disabled|greyed out|grayed out|leftover|out of order|in the wrong|trop|coupe|cortad*|tagliat*|afgesneden|uciet*|обрезан*`,
   },
   {
     name: "since when",
@@ -74,7 +87,9 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       dunden|dun|bugun|guncelleme*|sonra|bazen|her seferinde|birden|aniden|rastgele|oluyor|beri|surekli|
       昨日から|アップデート後|更新後|以降|してから|してから|たまに|時々|毎回|急に|突然|前のバージョン|再現|発生|から急|以来|すると|したら|
       어제|업데이트 후|배포 후|이후|가끔|매번|갑자기|때마다|발생|할 때|하면|부터|재현|
-      昨天|更新后|升级后|之后|有时|偶尔|每次|突然|以来|出现|必现|复现|开始|一直|老是|总是|就会`,
+      昨天|更新后|升级后|之后|有时|偶尔|每次|突然|以来|出现|必现|复现|开始|一直|老是|总是|就会|
+      od vcer*|od te doby|po aktualizaci|po upgradu|vcera|dnes rano|obcas|nekdy|pokazde|najednou|nahodne|zatim slo|deje se|після оновл*|після|з учора|учора|вчора|сьогодні|іноді|часом|
+      щоразу|раптом|випадков*|сталося|завжди|efter uppdatering*|efter|sedan|sen igar|igar|i morse|ibland|varje gang|plotsligt|slumpmass*|hander nar|alltid`,
   },
   {
     name: "a wish to have it fixed",
@@ -83,7 +98,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       corrige*|corriger|repare*|resoudre|debug*|regler|arregl*|soluciona*|corrig*|repar*|resolver|consert*|arrum*|corrij*|resolv*|
       correggi*|correggere|sistema*|ripara*|risolv*|aggiusta*|los op|oplossen|fixen|repareren|herstel*|verhelp*|maken|
       napraw*|popraw*|rozwiaz*|исправ*|почин*|поправ*|пофикс*|устран*|duzelt*|coz|cozun|cozelim|cozul*|onar*|gider|giderin|
-      直して|修正して|修正を|直す|修理|解決|고쳐|고치|수정해|수정 |해결|잡아|修复|修一下|修好|解决|修下|改好`,
+      直して|修正して|修正を|直す|修理|解決|고쳐|고치|수정해|수정 |해결|잡아|修复|修一下|修好|解决|修下|改好|
+      oprav*|spravit|zprovoz*|vyres*|napravte|виправ*|полагод*|поправ*|усун*|пофікс*|atgarda*|laga|fixa|ratta|ratta till|losa|bugfix*|correction*|correctif|correct|corrected|fixing`,
   },
   {
     name: "a search for the cause",
@@ -93,6 +109,7 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       perche|come mai|capire perche|causa|indaga*|non capisco|nessuna idea|waarom|oorzaak|zoek uit|uitzoeken|geen idee|snap er|
       dlaczego|czemu|przyczyn*|znajdz|nie wiem|ustal|sprawdz czemu|почему|причин*|разобраться|разберитесь|выясни*|не понимаю|найти|в чем дело|
       neden|niye|sebeb*|nedenini|anlamadim|bilmiyorum|bul|bulun|
-      なぜ|原因|調べて|調査|わからない|分からない|どうして|왜|원인|찾아|모르겠|조사|이유|为什么|原因|怎么回事|排查|查一下|找出|为啥|看看是|定位`,
+      なぜ|原因|調べて|調査|わからない|分からない|どうして|왜|원인|찾아|모르겠|조사|이유|为什么|原因|怎么回事|排查|查一下|找出|为啥|看看是|定位|
+      proc|pricin*|zjist*|nevim|netus*|чому|причин*|з'ясу*|розбер*|не розумію|не знаю чому|varfor|orsak*|ta reda|vet inte|fattar inte|forstar inte`,
   },
 ];

@@ -15,7 +15,10 @@ export const PLAN_CUES: readonly CueGroup[] = [
       план|плана|планы|спланир*|дорожн*|предложени*|стратеги*|концепци*|распиши*|расписать|набросай*|график|проработ*|прикин*|
       plan|plani|planlama*|planla*|yol haritasi*|oneri|onerisi|teklif*|strateji*|taslak|takvim*|
       計画|ロードマップ|提案|方針|設計案|戦略|スケジュール|進め方|手順|段取り|たたき台|構想|案を|계획|로드맵|제안|전략|설계안|일정|방안|청사진|기획|순서|
-      方案|计划|规划|路线图|提案|策略|设计方案|思路|排期|蓝图|时间表`,
+      方案|计划|规划|路线图|提案|策略|设计方案|思路|排期|蓝图|时间表|
+      plan|plany|planu|naplanuj*|navrh*|harmonogram*|strategi*|koncept*|postup*|cestovni mapa|план|плани|плану|сплану*|пропозиц*|стратегі*|концепці*|дорожн*|графік|планування|planera*|
+      planen|planering|forslag*|strategi*|fardplan*|tidplan*|upplagg|utkast|release plan|rollout plan|implementation plan|test strategy|concept|scope of|vision for|goals for|epic|epic:|
+      meta:|umbrella`,
   },
   {
     name: "steps in an order",
@@ -30,7 +33,9 @@ export const PLAN_CUES: readonly CueGroup[] = [
       шаг*|по шагам|этап*|поэтапн*|порядок|порядке|последовательн*|с чего нач*|задач*|вех*|фаз*|зависимост*|
       adim*|asama*|sira|sirasi*|sirayla|hangi sira*|kilometre tas*|fazlar*|nereden basla*|gorev*|
       ステップ|段階|順番|順序|フェーズ|マイルストーン|工程|タスク分|何から|洗い出|流れ|단계|순서|마일스톤|작업 목록|절차|나눠|무엇부터|뭐부터|과정|
-      步骤|分步|分阶段|阶段|顺序|里程碑|先后|拆分|拆成|几步|任务清单|一步步|先做|依赖`,
+      步骤|分步|分阶段|阶段|顺序|里程碑|先后|拆分|拆成|几步|任务清单|一步步|先做|依赖|
+      krok*|faze|etap*|poradi|milnik*|cim zacit|kde zacit|ukoly|rozdelit|крок*|етап*|порядк*|послідовн*|віх*|з чого почати|поділити|завдання|steg|etapp*|ordning*|milstolp*|var borjar|
+      uppgifter|dela upp`,
   },
   {
     name: "effort and time",
@@ -45,7 +50,9 @@ export const PLAN_CUES: readonly CueGroup[] = [
       оцен* срок*|сроки|сроков|срокам|сколько времени|сколько займет|сколько|недел*|трудозатрат*|стоимост*|бюджет*|квартал*|человеко*|оценк* по|
       tahmin*|ne kadar surer|kac hafta|hafta*|maliyet*|sure|sureler*|surer|efor|butce*|ceyrek*|
       見積|工数|期間|どのくらい|どれくらい|何週間|コスト|予算|人日|概算|四半期|費用|목표 기간|예상|견적|공수|얼마나|기간|비용|예산|몇 주|며칠|분기|소요|
-      估算|估计|预估|多久|多长时间|工作量|人天|成本|预算|几周|季度|大概时间|工期|时间`,
+      估算|估计|预估|多久|多长时间|工作量|人天|成本|预算|几周|季度|大概时间|工期|时间|
+      odhad*|jak dlouho|kolik casu|pracnost*|tydn*|naklad*|rozpoc*|termin*|kolik nas|оцінк* обсяг*|скільки часу|скільки займе|скільки|тижн*|кошту*|витрат*|бюджет*|термін*|строк*|
+      uppskatt*|hur lang tid|hur mycket jobb|hur mycket|veckor|kostnad*|kostar|budget`,
   },
   {
     name: "options to weigh",
@@ -60,7 +67,9 @@ export const PLAN_CUES: readonly CueGroup[] = [
       вариант*|альтернатив*|сравн*|плюсы и минусы|за и против|стоит ли|имеет ли смысл|решение о|решени*|рекоменд*|риски|рисками|целесообразн*|
       secenek*|alternatif*|karsilastir*|arti eksi|avantaj*|dezavantaj*|fizibilite*|deger mi|karar*|oner|tavsiye*|riskler*|
       選択肢|比較|メリット|デメリット|検討|代替|実現可能|判断|おすすめ|リスク|影響範囲|べきか|비교|장단점|선택지|대안|타당성|결정|추천|리스크|고려|검토해서|
-      选型|对比|比较|优缺点|利弊|可行性|值得|值不值|决定|推荐|风险|权衡|选择|影响|哪种|哪个`,
+      选型|对比|比较|优缺点|利弊|可行性|值得|值不值|决定|推荐|风险|权衡|选择|影响|哪种|哪个|
+      moznosti|alternativ*|porovn*|vyhod*|nevyhod*|vyplati|rozhodn*|doporuc*|ktery|kterou|ktere|nebo|pro a proti|варіант*|альтернатив*|порівня*|за і проти|вигідніш*|рішення|ризики|обрати|
+      яку|який|alternativ*|jamfor*|for- och nackdelar|for och emot|lonar sig|beslut*|valja|rekommend*|eller|vilken|vilket|vilka|trade-offs|re-evaluate|reconsider|rethink|weigh`,
   },
   {
     name: "a question how to go about it",
@@ -75,7 +84,9 @@ export const PLAN_CUES: readonly CueGroup[] = [
       как бы вы|как бы ты|как лучше|как нам|как перейти|как подойти|как можно|как разбить|как организ*|как правильно|что нужно|что потребуется|как перенести|как стоит|
       nasil|ne yapmaliyiz|nasil bir|neler gerek*|ne gerek*|neler lazim|nasil yapmali|
       どうやって|どのように|どう進め|どう分け|どうすれば|何が必要|どういう順|どう移行|어떻게|무엇이 필요|뭐가 필요|어떤 식|해야 할까|하면 좋을|
-      怎么做|如何|怎样|该怎么|需要做哪些|需要哪些|要怎么|怎么拆|怎么迁|怎么设计|从哪|需要什么`,
+      怎么做|如何|怎样|该怎么|需要做哪些|需要哪些|要怎么|怎么拆|怎么迁|怎么设计|从哪|需要什么|
+      jak bychom|jak to|jak rozdel*|jak prej*|jak pristoup*|jak nej|co je potreba|co se musi|як нам|як би|як краще|як перейти|як поділити|що потрібно|що треба|що має|hur ska|hur skulle|
+      hur kan|hur gar|hur delar|hur lagger|vad kravs|vad behovs|vad maste`,
   },
   {
     name: "an idea for the future",
@@ -90,6 +101,8 @@ export const PLAN_CUES: readonly CueGroup[] = [
       мы хотим|хотим|думаем|планируем|рассматриваем|переезд*|переехать|уехать|мигр*|переход*|перейти|руководств*|отказаться|объединить|внедрен*|уйти с|
       istiyoruz|dusunuyoruz|planliyoruz|gecmek|gecis*|tasimak|tasima|tasinma*|yonetim|uzun vade*|birlestir*|
       したいと考え|検討中|移行|導入|切り替え|将来|経営|考えています|乗り換え|統合|脱|하려고|도입|이전|전환|옮기|고민|경영진|통합|마이그레이션|넘어가|생각 중|
-      我们想|打算|考虑|迁移|迁到|改造|引入|领导|老板|明年|未来|准备把|想把|统一|下线|替换掉|切换到`,
+      我们想|打算|考虑|迁移|迁到|改造|引入|领导|老板|明年|未来|准备把|想把|统一|下线|替换掉|切换到|
+      chceme|uvazuj*|zvazuj*|prechod*|prejit|migrac*|budoucn*|odchod od|хочемо|думаємо|плануємо|розгляда*|перехід|перейти|переїзд|міграці*|маибутн*|майбутн*|vi vill|vi funderar|overvag*|
+      overgang*|byta till|flytten|flytta till|migrer*|framtid*|fasa ut`,
   },
 ];

@@ -15,7 +15,10 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       посмотр*|глян*|просмотр*|ревью|отревью*|провер*|оцен*|прочита*|прочти*|аудит*|взгля*|изучи*|
       bakar misin|goz at*|gozden gecir*|incele*|bakin|bak|bakabilir*|bakman|degerlendir*|kontrol et*|oku|okuyup|goz gezdir*|denetle*|inceleme*|
       レビュー|見て|確認して|確認を|チェック|目を通|読んで|監査|見直し|ご覧|査読|評価|리뷰|봐 주|봐줘|봐주|검토|살펴|훑어|읽어|확인해|점검|감사|평가|검수|
-      看看|看一下|看下|审查|审阅|评审|检查|过目|审一下|过一遍|review|审核|把关|读一下|看一遍|帮忙看|审计|评估一下|评一下|瞅`,
+      看看|看一下|看下|审查|审阅|评审|检查|过目|审一下|过一遍|review|审核|把关|读一下|看一遍|帮忙看|审计|评估一下|评一下|瞅|
+      zkontroluj*|zreviduj*|revizi|revize|kontrola|kontrolu|audit*|mrkn*|podivej*|koukn*|projdi|projdete|precti*|precte|posoud*|zhodnot*|proverit|proverte|переглян*|перегляд*|подиви*|
+      глян*|перевір*|оціни*|оцінка|оцінк*|прочита*|аудит*|погляд*|пройди*|рев'ю|granska*|granskning*|titta*|kolla*|las igenom|lasa|ga igenom|gar igenom|bedom*|genomgang*|recensera|
+      revision|utvarder*|evaluate|evaluation|second pair of eyes|eyes on|lgtm|ptal|rfr|penetration test`,
   },
   {
     name: "an opinion wanted",
@@ -30,7 +33,9 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       мнени*|что думае*|как тебе|как вам|скажи*|замечан*|коммент*|отзыв*|критик*|обратн*|ваше слово|напиши, что|
       fikr*|gorus*|dusun*|soyle*|yorum*|elestir*|sence|sizce|geri bildirim*|geribildirim*|
       意見|感想|どう思|コメント|フィードバック|教えて|指摘|ご指摘|所感|見解|의견|피드백|코멘트|어떤지|생각|알려|지적|조언|어때|말해|
-      意见|怎么看|觉得|看法|反馈|评价|点评|评论|告诉我|建议|说说|指出|帮我判断|合理`,
+      意见|怎么看|觉得|看法|反馈|评价|点评|评论|告诉我|建议|说说|指出|帮我判断|合理|
+      nazor*|co si myslis|co myslite|rekni|reknete|pripomink*|zpetn* vazb*|komentar*|posudek|think of|думк*|що скаже*|що думає*|скажи*|відгук*|зауваж*|коментар*|критик*|asikt*|synpunkt*|
+      vad tycker|vad tror|sag vad|aterkoppling|kommentar*|omdome|kritik`,
   },
   {
     name: "findings wanted",
@@ -45,7 +50,9 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       уязвим*|слаб*|подозрительн*|упустил*|риск*|дыр*|узк*|недочет*|косяк*|слабые места|
       bulgu*|zayif*|acik var|aciklar*|supheli|kacirdi*|gozden kac*|riskler*|eksiklik*|
       問題点|懸念|気になる|見落と|脆弱|リスク|弱点|怪しい|指摘事項|問題がないか|漏れ|문제점|취약|놓친|우려|위험|빠뜨린|허점|문제 없는지|문제없|의심|
-      漏洞|隐患|遗漏|风险点|问题点|薄弱|可疑|有没有问题|有无|疏漏|漏掉|坑`,
+      漏洞|隐患|遗漏|风险点|问题点|薄弱|可疑|有没有问题|有无|疏漏|漏掉|坑|
+      diry|slabin*|zranitel*|rizik*|podezrel*|prehled*|nedostatk*|zjisteni|вразлив*|слабк*|ризик*|дірк*|підозріл*|недолік*|витік|витоки|витоків|sarbarhet*|svaghet*|risker|misstankt*|
+      brister|luckor|hal i|nagot farligt`,
   },
   {
     name: "a question about soundness",
@@ -60,7 +67,9 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       безопасн*|корректн*|правильно ли|нормально ли|надежн*|читаем*|качеств*|ли это|адекватн*|нет ли|ли он|ли там|годится|
       guvenli|guvenlik|dogru mu|mantikli*|temiz mi|okunakli|kalite*|saglam|uygun mu|yeterli mi|iyi mi|sorun var mi|
       安全|大丈夫|問題ない|妥当|適切|品質|読みやす|正しい|でしょうか|かどうか|ないか|ありませんか|안전|괜찮|적절|맞는지|품질|타당|가독|올바른지|문제가 없는지|인지|는지|
-      安全吗|安全性|合理吗|规范|靠谱|质量|可维护|可读|正确性|有没有|是否|行不行|会不会|对不对|可不可以`,
+      安全吗|安全性|合理吗|规范|靠谱|质量|可维护|可读|正确性|有没有|是否|行不行|会不会|对不对|可不可以|
+      je to|je ta|je ten|je nase|jsou nase|bezpecn*|spravne|cist*|kvalit*|spolehliv*|citeln*|v poradku|чи це|чи ми|чи є|чи все|чи правильн*|чи безпечн*|безпечн*|надійн*|якіст*|якост*|
+      коректн*|охайн*|ar det|ar den|ar var|ar koden|saker|sakert|saker*|korrekt|rimlig*|robust*|lasbar*|kvalitet*|palitlig*|rent`,
   },
   {
     name: "what is judged",
@@ -75,7 +84,9 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       мой код|код|кода|стажер*|подрядчик*|перед мержем|перед слиянием|перед релизом|перед тем как|написал*|ветк*|дифф|
       kodum*|kodu|stajyer*|tedarikci*|merge etmeden|birlestirmeden|yayina almadan|yazdi*|canliya|
       マージ前|リリース前|公開前|差分|プルリク|コード|新人|外注|業者|書いた|書きました|ブランチ|머지 전|배포 전|릴리스 전|코드|신입|외주|작성한|브랜치|짠|
-      合并前|上线前|发布前|代码|分支|实习生|外包|写的|提交前|新人|供应商|合之前`,
+      合并前|上线前|发布前|代码|分支|实习生|外包|写的|提交前|新人|供应商|合之前|
+      muj kod|kod|vetev|vetvi|pred mergem|pred sloucenim|muj pr|мій код|код|коді|мою гілку|гілк*|перед злиттям|до злиття|min kod|koden|min gren|grenen|fore merge|innan jag mergar|
+      andringen|min pr`,
   },
   {
     name: "a doubt",
@@ -89,6 +100,7 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       nie jestem pew*|boje sie|martwi*|watpliw*|nie ufam|
       не уверен*|боюсь|сомнева*|не доверя*|смуща*|переживаю|
       emin degil*|endise*|korkuyorum|supheliyim|guvenmiyorum|icime sinmedi|
-      不安|自信がな|心配|怪し|불안|자신이 없|걱정|확신|担心|不放心|不确定|心里没底|没把握|怕`,
+      不安|自信がな|心配|怪し|불안|자신이 없|걱정|확신|担心|不放心|不确定|心里没底|没把握|怕|
+      nejsem si jist*|bojim se|obav*|pochyb*|не певен|не впевнен*|боюся|сумніва*|osaker|orolig|litar inte|tveksam`,
   },
 ];

@@ -121,6 +121,7 @@ export function settingsFor(upstreams: Pick<Upstreams, "authority" | "overrides"
     ],
     upstreamCa: [upstreams.authority],
     overrides: upstreams.overrides,
+    privateHosts: [],
     proxy: null,
   };
 }

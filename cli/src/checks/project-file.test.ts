@@ -38,12 +38,13 @@ describe("the antiphon.yaml of `antiphon init`", () => {
   });
 
   it("is valid without a check that passes, and names none", () => {
-    for (const found of [[], [tried("make test", 1)]]) {
-      const file = text(found, [], "node:24");
-      expect(validateDocument(file, { filename: "antiphon.yaml", schema: "ProjectFile" }).ok).toBe(true);
-      expect(declaredChecks(file, "antiphon.yaml")).toBeNull();
-      expect(file).toContain("\nimage: node:24\n");
-    }
+    for (const found of [[], [tried("make test", 1)]])
+      for (const image of [null, "node:24"]) {
+        const file = text(found, [], image);
+        expect(validateDocument(file, { filename: "antiphon.yaml", schema: "ProjectFile" }).ok).toBe(true);
+        expect(declaredChecks(file, "antiphon.yaml")).toBeNull();
+        expect(file).toContain(image === null ? "\n# image: default\n" : "\nimage: node:24\n");
+      }
   });
 });
 

@@ -45,6 +45,11 @@ describe("a file checked against its contract", () => {
     expect(first(check("a: 1\n"))?.message).toMatch(/cannot tell which contract/);
   });
 
+  test("an antiphon.yaml of comments says nothing, while another file of comments stays refused", () => {
+    expect(check("# checks:\n#   - make test\n", "antiphon.yaml")).toMatchObject({ ok: true, value: {} });
+    expect(check("# a policy\n", "policy.yaml")).toMatchObject({ ok: false });
+  });
+
   test("a misspelt key is reported with its line and the intended key", () => {
     const result = check(TASK.replace("objective", "objektive"), "tasks/T-001.yaml");
     expect(first(result)).toMatchObject({

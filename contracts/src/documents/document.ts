@@ -33,7 +33,7 @@ export function validateDocument(
     if (options.schema !== undefined) schema = findContract(options.schema);
     const { value, placeOf } = readDocument(text, options.filename);
     schema ??= kindOf(text, options.filename, value);
-    const result = validate(schema, value);
+    const result = validate(schema, value ?? emptyOf(schema));
     if (result.ok) return { ok: true, schema: registry[schema].id, value: result.value };
     const errors = result.errors.map((problem) => ({ ...problem, ...placeOf(problem.path) }));
     return { ok: false, schema: registry[schema].id, errors };
@@ -50,4 +50,9 @@ export function validateDocument(
     }
     throw error;
   }
+}
+
+/** Settings of which every line is a comment, as `antiphon init` writes them where no check passes, are settings that say nothing. */
+function emptyOf(schema: SchemaName): unknown {
+  return schema === "ProjectFile" ? {} : null;
 }

@@ -145,6 +145,13 @@ export const EgressReport = closed(
         description: "The first hosts that were refused because the sandbox may not reach them.",
       }),
     ),
+    first_refused: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 400,
+        description: "Method, host and reason of the first request that a rule refused.",
+      }),
+    ),
     replay: Type.Optional(
       closed(
         {

@@ -121,6 +121,9 @@ export const EgressConfig = closed(
         description: "PEM file of authorities trusted in addition to the public ones.",
       }),
     ),
+    private_hosts: hosts(
+      "Hosts whose addresses may be private: mirrors and registries in a network of the deployment. Nothing of another host changes.",
+    ),
     overrides: Type.Optional(
       Type.Record(
         Type.String({ minLength: 3, maxLength: 260 }),

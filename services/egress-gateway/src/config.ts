@@ -32,6 +32,8 @@ export interface EgressSettings {
   readonly isClosed?: true;
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
+  /** Patterns of hosts whose addresses may be private, as in an allowlist. */
+  readonly privateHosts: readonly string[];
   /** The proxy through which everything else is reached; null: directly. */
   readonly proxy: UpstreamProxy | null;
 }
@@ -92,6 +94,7 @@ function settingsFrom(path: string, env: Env): EgressSettings {
     file: path === "" ? null : path,
     unusable: bad,
     overrides: new Map(Object.entries(file.overrides ?? {}).map(override)),
+    privateHosts: (file.private_hosts ?? []).map((entry) => parseEntry(entry).host),
     proxy: file.upstream_proxy === undefined ? null : proxyOf(file.upstream_proxy, env),
   };
 }

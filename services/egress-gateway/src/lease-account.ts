@@ -31,6 +31,7 @@ export function newAccount(replayed: RecordedCalls | null): Account {
     refusal: null,
     failures: { count: 0, last: null },
     hostsRefused: new Set(),
+    firstRefused: null,
     isReached: false,
     replayed,
     isFenced: false,
@@ -40,7 +41,7 @@ export function newAccount(replayed: RecordedCalls | null): Account {
 /** `log`: where its entries are stored; null: there are none. */
 export function reportOf(account: Account, log: BlobRef | null): EgressReport {
   const { entries, recordings, quota, calls, charged, isSpent } = account;
-  const { refusal, failures, hostsRefused, isReached, replayed } = account;
+  const { refusal, failures, hostsRefused, firstRefused, isReached, replayed } = account;
   return {
     log,
     requests: entries.length,
@@ -58,6 +59,7 @@ export function reportOf(account: Account, log: BlobRef | null): EgressReport {
       : { model_failed: `${failures.count} of ${calls} failed, the last: ${failures.last}` }),
     ...(isReached ? { reached: true as const } : {}),
     ...(hostsRefused.size === 0 ? {} : { hosts_refused: [...hostsRefused] }),
+    ...(firstRefused === null ? {} : { first_refused: firstRefused }),
     ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
   };
 }

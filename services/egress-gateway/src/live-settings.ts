@@ -42,7 +42,7 @@ export class LiveSettings {
   }
 
   #say(): void {
-    const { unusable, overrides, proxy, isClosed } = this.#settings;
+    const { unusable, overrides, privateHosts, proxy, isClosed } = this.#settings;
     if (isClosed === true)
       this.#log.error(
         { code: "ANT_CONFIG_INVALID", remedy: REMEDY },
@@ -57,6 +57,8 @@ export class LiveSettings {
         );
       else this.#log.info({ proxy: at }, "everything leaves through the upstream proxy");
     }
+    if (privateHosts.length > 0)
+      this.#log.info({ hosts: privateHosts }, "the addresses of these hosts may be private");
     for (const { entry, reason } of unusable)
       this.#log.error(
         { code: "ANT_CONFIG_INVALID", entry, reason, remedy: REMEDY },

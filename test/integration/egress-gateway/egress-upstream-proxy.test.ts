@@ -155,7 +155,7 @@ it("is left out for what the deployment names itself", async () => {
   const { upstreamCa, proxy: through } = await behind({});
   const at = { address: "127.0.0.1", port: upstreams.plainPort };
   const overrides = new Map([[`${NAMES.packages}:80`, at]]);
-  const resolve = resolverOf({ overrides, proxy: through }, new Set(["localhost:8080"]));
+  const resolve = resolverOf({ privateHosts: [], overrides, proxy: through }, new Set(["localhost:8080"]));
   expect(await resolve(NAMES.packages, 80)).toEqual(at);
   expect(await resolve("localhost", 8080)).toMatchObject({ isProxied: false });
   upstream = new Upstream(resolve, upstreamCa, through);

@@ -1,11 +1,15 @@
 import { expect, test } from "vitest";
-import { noteRefusal, type RefusalNotes } from "./refusal-notes.ts";
+import { noteRefusal as note, type RefusalNotes } from "./refusal-notes.ts";
+
+const noteRefusal = (notes: RefusalNotes, seen: Omit<Parameters<typeof note>[1], "method">): void =>
+  note(notes, { method: "GET", ...seen });
 
 const notes = (isSpent = false): RefusalNotes => ({
   isSpent,
   refusal: null,
   failures: { count: 0, last: null },
   hostsRefused: new Set(),
+  firstRefused: null,
   isReached: false,
 });
 const over = (rule: string) => ({
@@ -40,6 +44,14 @@ test.each(["model:reserved", "model:account"])(
     expect(busy.refusal).toBeNull();
   },
 );
+
+test("the first refusal of any kind is kept with its reason, at most 400 characters", () => {
+  const one = notes();
+  noteRefusal(one, { ...over("model:call"), decision: "fault", why: "the server is away" });
+  noteRefusal(one, { ...over("host:none"), code: "ANT_EGRESS_HOST", why: "w".repeat(500) });
+  noteRefusal(one, over("model:budget"));
+  expect(one.firstRefused).toBe(`GET models.test: ${"w".repeat(500)}`.slice(0, 400));
+});
 
 test("the first lasting refusal is kept, with at most 16 hosts", () => {
   const many = notes();

@@ -1,5 +1,5 @@
 /**
- * What a report says about refusals: the first that no retry of the call helps, the hosts that may not be reached, whether
+ * What a report says about refusals: the first of all, the first that no retry of the call helps, the hosts that may not be reached, whether
  * something got through nevertheless, and what became of the last call that did. Pure.
  *
  * That calls under way hold the budget, or that its account cannot be read, is over in a while, so it is not noted.
@@ -15,13 +15,17 @@ export interface RefusalNotes {
   failures: { readonly count: number; readonly last: string | null };
   /** The first hosts that the sandbox asked for and may not reach. */
   readonly hostsRefused: Set<string>;
+  /** Method, host and reason of the first request that was refused; null: none. */
+  firstRefused: string | null;
   /** True once something got through, or failed for a reason that passes, that may have been a model. */
   isReached: boolean;
 }
 
-type Seen = Pick<LogEntry, "code" | "why" | "rule" | "host" | "decision" | "model">;
+type Seen = Pick<LogEntry, "code" | "why" | "rule" | "host" | "decision" | "model" | "method">;
 
 const HOSTS_NAMED = 16;
+/** Of the reason in a report. */
+const REASON_CHARS = 400;
 /** The budget of a call that was held back by other calls, or whose account could not be read. */
 const PASSING: ReadonlySet<string> = new Set(["model:reserved", "model:account"]);
 /** A server of the user's own, which nobody meters. */
@@ -29,7 +33,7 @@ const UNMETERED: ReadonlySet<string> = new Set(["allowlist", "tunnel"]);
 
 /** A budget that is used up is `isSpent`; with the same rule and without it, the run has none. */
 export function noteRefusal(notes: RefusalNotes, seen: Seen): void {
-  const { code, why, rule, host } = seen;
+  const { code, why, rule, host, decision, method } = seen;
   if (isReached(seen)) notes.isReached = true;
   if (seen.model !== undefined) {
     const { failed = null } = seen.model;
@@ -38,6 +42,8 @@ export function noteRefusal(notes: RefusalNotes, seen: Seen): void {
   const hasNoBudget = code === "ANT_EGRESS_BUDGET" && rule === "model:budget" && !notes.isSpent;
   if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
     notes.refusal ??= `${code}: ${why ?? rule}`;
+  if (decision === "refuse")
+    notes.firstRefused ??= `${method} ${host}: ${why ?? rule}`.slice(0, REASON_CHARS);
   if (code === "ANT_EGRESS_HOST" && host !== "" && notes.hostsRefused.size < HOSTS_NAMED)
     notes.hostsRefused.add(host);
 }

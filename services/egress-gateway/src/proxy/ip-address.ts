@@ -1,6 +1,6 @@
 /**
- * Whether an address is public by IANA's special-purpose registries. It is applied to the resolver's answer; text that is
- * not an address is not public.
+ * Whether an address is public by IANA's special-purpose registries, and whether it may be one of a mirror in a private
+ * network. It is applied to the resolver's answer; text that is not an address is neither.
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
@@ -29,6 +29,28 @@ const V4_REFUSED = blockList("ipv4", [
 const V6_ROUTED = blockList("ipv6", ["2000::/3"]);
 /** Inside the routed block: protocol assignments with Teredo, documentation, 6to4. */
 const V6_REFUSED = blockList("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
+
+/** The machine itself, its link, all of a network, and the services of a cloud that hand out credentials. */
+const V4_NEVER = blockList("ipv4", [
+  "0.0.0.0/8",
+  "100.100.100.200/32",
+  "127.0.0.0/8",
+  "168.63.129.16/32",
+  "169.254.0.0/16",
+  "192.0.0.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+]);
+/** Unique local addresses (RFC 4193). */
+const V6_LOCAL = blockList("ipv6", ["fc00::/7"]);
+const V6_NEVER = blockList("ipv6", ["fd00:ec2::/32"]);
+
+/** True for a public address too. */
+export function isNetworkAddress(text: string): boolean {
+  if (isIPv4(text)) return !V4_NEVER.check(text, "ipv4");
+  if (!isIPv6(text) || text.includes("%") || V6_NEVER.check(text, "ipv6")) return false;
+  return isPublicAddress(text) || V6_LOCAL.check(text, "ipv6");
+}
 
 export function isPublicAddress(text: string): boolean {
   if (isIPv4(text)) return !V4_REFUSED.check(text, "ipv4");

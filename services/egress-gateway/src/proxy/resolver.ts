@@ -4,14 +4,16 @@
  *
  * Promises:
  *   egress-gateway/E3 Because a host is refused when any of its addresses is not public, and the connection goes to the
- *     checked address without a second lookup, no DNS answer can lead a sandbox into a private network.
+ *     checked address without a second lookup, no DNS answer can lead a sandbox into a private network, unless the
+ *     deployment names the host.
  *
  * A deployment that gives names to its upstream proxy (`by_name`) leaves the check of addresses to that proxy.
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { withDeadline } from "@antiphon/runtime";
-import { isPublicAddress } from "./ip-address.ts";
+import { isNetworkAddress, isPublicAddress } from "./ip-address.ts";
+import { matches } from "../policy/policy.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { EgressSettings } from "../config.ts";
 
@@ -28,31 +30,33 @@ export type Resolve = (host: string, port: number) => Promise<Endpoint>;
 
 /**
  * Hosts that the deployment itself names are reached directly, all others through its proxy, if it has one. A proxy that is
- * given names resolves them, and then the proxy decides about addresses.
+ * given names resolves them, and then the proxy decides about addresses. `privateHosts` are mirrors in a network of the
+ * deployment; not even their names lead to the machine itself.
  * @param named `host:port` of upstreams that the deployment itself names: their addresses may be private
  */
 export function resolverOf(
-  { overrides, proxy }: Pick<EgressSettings, "overrides" | "proxy">,
+  { overrides, proxy, privateHosts }: Pick<EgressSettings, "overrides" | "proxy" | "privateHosts">,
   named: ReadonlySet<string> = new Set(),
 ): Resolve {
   return async (host, port) => {
     const fixed = overrides.get(`${host}:${port}`);
     if (fixed !== undefined) return fixed;
-    const isProxied = proxy !== null && !named.has(`${host}:${port}`);
+    const isUpstream = named.has(`${host}:${port}`);
+    const isMirror = privateHosts.some((pattern) => matches(pattern, host));
+    const isProxied = proxy !== null && !isUpstream && !isMirror;
     if (isProxied && proxy.byName && isIP(host) === 0) return { address: host, port, isProxied };
     const answers = await resolved(host);
-    const isNamed = named.has(`${host}:${port}`);
-    const local = isNamed ? undefined : answers.find((address) => !isPublicAddress(address));
+    const isRight = isUpstream ? () => true : isMirror ? isNetworkAddress : isPublicAddress;
     const [first] = answers;
-    if (local !== undefined || first === undefined)
-      throw new EgressRefusal(
-        "ANT_EGRESS_ADDRESS",
-        "host:private",
-        `${host} resolves to an address that is not public`,
-      ); // egress-gateway/E3
+    if (first === undefined || !answers.every(isRight))
+      throw new EgressRefusal("ANT_EGRESS_ADDRESS", "host:private", `${host} ${isMirror ? LOCAL : PRIVATE}`); // egress-gateway/E3
     return { address: first, port, isProxied }; // egress-gateway/E3
   };
 }
+
+const LOCAL = "resolves to an address of the machine or of a cloud's own services";
+const PRIVATE =
+  "resolves to an address that is not public; if it is a mirror of yours, name it in `private_hosts` of the egress gateway";
 
 /** Model hosts that the deployment serves itself. */
 export function namedUpstreams({ models }: EgressSettings): ReadonlySet<string> {

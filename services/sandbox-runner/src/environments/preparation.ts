@@ -264,9 +264,10 @@ async function readOut(
 }
 
 /** A refused download is the likeliest cause of a setup that failed, and no package manager names it. */
-function refusals({ refused, requests }: EgressReport): string {
+function refusals({ refused, requests, first_refused }: EgressReport): string {
   if (refused === 0) return "";
-  return `; the egress gateway refused ${refused} of its ${requests} requests, named in environment/requests.jsonl of its evidence`;
+  const first = first_refused === undefined ? "" : `, first ${first_refused}`;
+  return `; the egress gateway refused ${refused} of its ${requests} requests${first}`;
 }
 
 /** The fault of the repository in an error; any other error is returned as it is. */

@@ -10,12 +10,12 @@ interface Checkpoints {
   keep(state: unknown): Promise<void>;
 }
 interface Program {
-  openCheckpoints(
+  readonly openCheckpoints: (
     env: NodeJS.ProcessEnv,
     root: string,
     send: (url: string, request: { method: string; body?: Buffer | string }) => Promise<Response>,
     note: (event: { why: string }) => void,
-  ): Promise<Checkpoints>;
+  ) => Promise<Checkpoints>;
 }
 
 const { openCheckpoints } = (await import(

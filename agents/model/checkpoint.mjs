@@ -42,21 +42,31 @@ class Checkpoints {
 
   /** Puts the files of the newest checkpoint in place. @returns what `keep` was given then; null: there is none */
   async restored() {
+    let isBegun = false;
     try {
       const found = await this.#ask("GET", "state");
       if (found === null) return null;
       const { v, tree, state } = JSON.parse(found.toString("utf8"));
       if (v !== 1) throw new Error(`a checkpoint of version ${v}`);
       const pack = this.#tree.isBeginning(tree) ? null : await this.#ask("GET", "tree");
+      isBegun = true;
       await this.#tree.restore(tree, pack);
       this.#kept = tree;
       return state;
     } catch (error) {
       if (error instanceof Fenced) throw error;
-      await this.#tree.reset();
+      if (isBegun) await this.#beginAgain(error);
       this.#note({ event: "checkpoint", ok: false, why: error.message });
       return null;
     }
+  }
+
+  /** Nobody works on files that are restored in part: if they cannot be taken back, the loop ends, and says both reasons. */
+  async #beginAgain(cause) {
+    await this.#tree.reset().catch((error) => {
+      const why = `a checkpoint could not be restored (${cause.message}), nor the files of the beginning (${error.message})`;
+      throw new Error(why, { cause });
+    });
   }
 
   /** @param state what the loop needs to go on, as JSON */

@@ -32,7 +32,12 @@ async function main(env, root) {
   if (task === undefined) throw new Error("ANTIPHON_TASK holds no task");
   const sender = senderOf(env);
   const checkpoints = await openCheckpoints(env, root, sender, say);
-  const before = (await checkpoints?.restored()) ?? null;
+  let before;
+  try {
+    before = (await checkpoints?.restored()) ?? null;
+  } catch (error) {
+    return ended({ outcome: "failed", summary: error.message }, { steps: 0, tokens: 0 });
+  }
   const limits = leftAfter(limitsOf(env, task.time_budget_s, startedMs), before?.workedMs ?? 0);
   const allowed = Object.keys(TOOLS).filter((name) => task.allowed_tools.includes(name));
   say({ event: "start", model: env.MODEL_NAME, shape: shapeOf(env), tools: allowed });
@@ -47,7 +52,12 @@ async function main(env, root) {
     .catch(fenced);
   if (end.outcome === "question") leaveQuestion(root, end);
   if (end.outcome === "done") await leaveSummary(end.summary, root);
-  say({ event: "result", ...end, ...loop.spent });
+  return ended(end, loop.spent);
+}
+
+/** @returns the exit code */
+function ended(end, spent) {
+  say({ event: "result", ...end, ...spent });
   if (EXITS[end.outcome] !== undefined) return EXITS[end.outcome];
   process.stderr.write(`${end.outcome}: ${end.summary}\n`);
   return 1;

@@ -163,7 +163,8 @@ function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun):
   if (base !== undefined && base !== body.base.commit && built !== undefined)
     places.push(["landing", built.taskId, built.epoch]);
   if (epoch <= 1) return places;
-  if (isQuestion(run, taskId, epoch - 1)) return [...places, ["input", taskId, epoch - 1]];
+  if (isQuestion(run, taskId, epoch - 1))
+    return [...places, ["verdict", taskId, epoch - 1], ["input", taskId, epoch - 1]];
   places.push(["result", taskId, epoch - 1]);
   const result = run.get("result", taskId, epoch - 1)?.body;
   if (result?.kind !== "reported") return places;
@@ -172,9 +173,20 @@ function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun):
   return places;
 }
 
-/** The Director asked what proves the run, in place of an attempt. */
+/**
+ * The Director asked what proves the run, in place of an attempt. If the question itself is lost, an answer without any record of
+ * an attempt tells of it, so that no attempt is missed that never was.
+ */
 function isQuestion(run: KnownRun, taskId: string | null, epoch: number): boolean {
-  return run.get("verdict", taskId, epoch)?.body.asks !== undefined;
+  const verdict = run.get("verdict", taskId, epoch);
+  if (verdict !== undefined) return verdict.body.asks !== undefined;
+  return run.get("input", taskId, epoch) !== undefined && !hasAttempt(run, taskId, epoch);
+}
+
+function hasAttempt(run: KnownRun, taskId: string | null, epoch: number): boolean {
+  return (["dispatch", "claim", "result"] as const).some(
+    (type) => run.get(type, taskId, epoch) !== undefined,
+  );
 }
 
 function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
@@ -218,10 +230,20 @@ function byView(view: RunViewModel | null, run: KnownRun): Implied[] {
   const places: Place[] = [["intent", null, 0]];
   if (view.steps.length > 0) places.push(["routed", null, 0]);
   if (over) places.push(["closed", null, 0]);
-  for (const step of view.steps) places.push(...(isQuestion(run, step.id, step.epoch) ? [] : ofStep(step)));
+  for (const step of view.steps) places.push(...(asks(step, run) ? ofQuestion(step) : ofStep(step)));
   return places
     .filter(([type, taskId, epoch]) => run.get(type, taskId, epoch) === undefined)
     .map(([type, taskId, epoch]) => ({ register: { type, taskId, epoch }, by, before: null }));
+}
+
+/** The step shows a question of the Director: nobody has held an attempt of it. */
+function asks({ id, epoch, questions, associate }: RunStep, run: KnownRun): boolean {
+  if (isQuestion(run, id, epoch)) return true;
+  return questions.length > 0 && associate === null && !hasAttempt(run, id, epoch);
+}
+
+function ofQuestion({ id, epoch }: RunStep): Place[] {
+  return [["verdict", id, epoch]];
 }
 
 function ofStep({ id, epoch, associate, status, commit, questions }: RunStep): Place[] {

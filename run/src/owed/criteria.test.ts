@@ -114,6 +114,31 @@ describe("run/R12: a run that lacks a check", () => {
     expect([owed(log), missing(log)]).toEqual([["dispatch T-002 1", "dispatch T-003 1"], []]);
   });
 
+  test("misses the question alone if that is lost, and no attempt that never was", () => {
+    const shown = view(asked());
+    const without = (log: RecordLog) => log.records.filter(({ type }) => type !== "verdict");
+    const lost = (log: RecordLog, of: typeof shown | null) =>
+      impliedRecords(without(log), of)
+        .map(({ register }) => register)
+        .filter(({ type, taskId, epoch }) =>
+          without(log).every((one) => one.type !== type || one.taskId !== taskId || one.epoch !== epoch),
+        );
+    const question = { type: "verdict", taskId: T1, epoch: 1 };
+    expect(lost(asked(), shown)).toEqual([question]);
+    const answered = said(asked(), { answers: ["make test"] }).dispatched(T1, 2);
+    expect(lost(answered, view(answered))).toEqual([question]);
+    const result = { type: "result", taskId: T1, epoch: 1 };
+    expect(
+      lost(
+        new RecordLog()
+          .opened([planned(T1)])
+          .dispatched(T1, 1)
+          .dispatched(T1, 2),
+        null,
+      ),
+    ).toEqual([result]);
+  });
+
   test("is taken without proof, as if its caller had allowed that", () => {
     const log = said(asked(), { answers: ["Unverified"] });
     expect([checksOf(log), allowsUnverified(fold(log).context)]).toEqual([[[]], true]);

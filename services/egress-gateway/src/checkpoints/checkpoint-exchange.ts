@@ -6,7 +6,9 @@
  *   GET /state   the newest checkpoint, of this attempt or of the lost one that it goes on from; 404: none
  *   GET /tree    its files; 404: they are as at the beginning
  *
- * Both bodies come from a sandbox and are only ever given to a sandbox of the same task. Secrets are masked in the state.
+ * Both bodies come from a sandbox and are only ever given to a sandbox of the same task. Secrets are masked in the state. In the
+ * files they are not: with other bytes a pack is broken and a file is another one, so the work would be lost; and only the same
+ * task gets them back, which has the run's secrets anyway, within a week.
  */
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { IncomingMessage, ServerResponse } from "node:http";

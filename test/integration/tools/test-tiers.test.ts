@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { readPromises } from "../../../scripts/promise-index.ts";
 import SECONDS from "../../seconds.json" with { type: "json" };
-import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY } from "../../tiers.ts";
+import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY, OWN_PROCESS } from "../../tiers.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDERS = [
@@ -72,6 +72,11 @@ it("has every file other than unit tests in exactly one tier", () => {
   expect([...COMMIT, ...ALL_ONLY, ...Object.keys(NIGHTLY)].toSorted()).toEqual(
     onDisk().filter((file) => !unit.has(file)),
   );
+});
+
+it("gives each of the files that need one a worker of its own", () => {
+  const alone = listed("test").filter(({ projectName }) => projectName === "own-process");
+  expect(alone.map(({ file }) => file)).toEqual(OWN_PROCESS);
 });
 
 it("runs the unit tests and the tier of a commit before a commit, and nothing else", () => {

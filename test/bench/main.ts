@@ -20,6 +20,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   repositories: () => import("./repositories.ts"),
   "run-list": () => import("./run-list.ts"),
   sandbox: () => import("./sandbox.ts"),
+  ways: () => import("./ways.ts"),
 };
 
 const [name, ...parts] = process.argv.slice(2);

@@ -22,7 +22,7 @@ import { setupVariables } from "./environment-variables.ts";
 import type { WrittenLayer } from "./layer-writer.ts";
 import { unpackHome, withRoom, type LayerContent } from "./laying.ts";
 import { packed } from "./packing.ts";
-import { requireTools, runSetup } from "./setup-commands.ts";
+import { runSetup } from "./setup-commands.ts";
 import { faultOf } from "./setup-fault.ts";
 import type { SetupLog } from "./setup-log.ts";
 import type { SetupNews } from "./setup-news.ts";
@@ -83,11 +83,8 @@ export async function prepare(
     const link = await ports.egress(request, DOWNLOADS, sandbox);
     const variables = setupVariables(stepEnvironment(image, SANDBOX_HOME), spec);
     try {
-      await requireTools(spec, sandbox, variables);
-      await runSetup({ commands: spec.commands, log, news, onOutput: ports.onOutput }, sandbox, {
-        ...variables,
-        ...link.env,
-      });
+      const { onOutput } = ports;
+      await runSetup({ spec, variables, proxy: link.env, log, news, onOutput }, sandbox);
     } catch (error) {
       const egress = await link.close();
       throw faultOf(error, egress);

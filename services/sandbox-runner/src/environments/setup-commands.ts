@@ -11,8 +11,8 @@ import type { SetupNews } from "./setup-news.ts";
 const TOOL_MS = 60_000;
 const TAIL_CHARS = 400;
 
-export async function requireTools(
-  { tools }: EnvironmentSpec,
+async function requireTools(
+  tools: readonly string[],
   sandbox: Sandbox,
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
@@ -45,19 +45,23 @@ function lastWords(text: string): string {
 }
 
 export interface SetupCommands {
-  readonly commands: EnvironmentSpec["commands"];
+  readonly spec: Pick<EnvironmentSpec, "commands" | "tools">;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Variables that lead to the network, for the commands only. */
+  readonly proxy: Readonly<Record<string, string>>;
   readonly log: SetupLog;
   readonly news: SetupNews;
   readonly onOutput: JobPorts["onOutput"];
 }
 
 export async function runSetup(
-  { commands, log, news, onOutput }: SetupCommands,
+  { spec, variables, proxy, log, news, onOutput }: SetupCommands,
   sandbox: Sandbox,
-  env: Readonly<Record<string, string>>,
 ): Promise<void> {
+  await requireTools(spec.tools, sandbox, variables);
+  const env = { ...variables, ...proxy };
   const endsAt = performance.now() + limits.environmentBudgetMs;
-  for (const command of commands) {
+  for (const command of spec.commands) {
     log.command(command);
     news.command(command);
     const exit = await sandbox.run({

@@ -1,15 +1,26 @@
-/** The ground on which the commands of a verdict are tried again in the same sandbox (trials.ts says why and how often). */
+/** Tries the commands of a verdict again in the same sandbox (trials.ts says why and how often). */
 import { layWorkspace, nameHome, unpackHome } from "../environments/laying.ts";
 import type { Baseline } from "../workspace/collected.ts";
 import { putRepository, refillWorkspace } from "../workspace/workspace.ts";
 import type { Written } from "../workspace/written.ts";
-import type { PlannedStep } from "./job-plan.ts";
+import type { PlannedStep, Stage } from "./job-plan.ts";
 import { BEGINNING, type LeasedJob } from "./leased-job.ts";
 import { runStep } from "./step.ts";
-import { UNTRACED, type Traced, type TrialGround } from "./trials.ts";
+import { repeatTrials, UNTRACED, type Traced, type TrialGround } from "./trials.ts";
+
+/** Tries the steps again, and reports what all trials did to the files; null: the supervisor cannot tell. */
+export async function repeatSteps(
+  { steps, trials }: Extract<Stage, { kind: "repeat" }>,
+  leased: LeasedJob,
+): ReturnType<typeof repeatTrials> {
+  const { endsAt, plan, job } = leased;
+  const tookMs = endsAt === null ? 0 : performance.now() - (endsAt - plan.budgetMs);
+  const first = { exits: job.progress.exits, tookMs };
+  return repeatTrials(trials, first, trialGround(steps, leased), tracedIn(leased));
+}
 
 /** Over layers only the named files can be told, because they are lifted into the top. */
-export function tracedIn({ job: { request }, workspace: { baseline, layers } }: LeasedJob): Traced {
+function tracedIn({ job: { request }, workspace: { baseline, layers } }: LeasedJob): Traced {
   const { traced = [], tracedTree = false } = request;
   if (!tracedTree) return { ...tracedAmong(new Set(traced)), whole: false };
   return layers === null ? { ...tracedAmong(baseline), whole: true } : UNTRACED;
@@ -21,7 +32,7 @@ const tracedAmong = (paths: ReadonlySet<string> | Baseline): Pick<Traced, "has" 
 });
 
 /** Further trials are kept apart from the first, and are quiet. */
-export function trialGround(steps: readonly PlannedStep[], leased: LeasedJob): TrialGround {
+function trialGround(steps: readonly PlannedStep[], leased: LeasedJob): TrialGround {
   const { job, lease, workspace, environment } = leased;
   const { sandbox } = lease;
   const lay = async (): Promise<void> => {

@@ -10,14 +10,13 @@ import { fillWorkspace } from "../workspace/workspace.ts";
 import { Asking } from "./asking.ts";
 import { changeBounds, treeNow } from "./changes-now.ts";
 import { endingOfDeath, type Ending } from "./ending.ts";
-import { layHome, tracedIn, trialGround } from "./further-trials.ts";
+import { layHome, repeatSteps } from "./further-trials.ts";
 import { Inbox } from "./inbox.ts";
 import type { Stage } from "./job-plan.ts";
 import type { Lease } from "./job-ports.ts";
 import { BEGINNING, type Job, type LeasedJob, type Prepared } from "./leased-job.ts";
 import type { Progress } from "./progress.ts";
 import { runStep } from "./step.ts";
-import { repeatTrials } from "./trials.ts";
 
 export async function performStages(
   job: Job,
@@ -107,17 +106,8 @@ async function perform(stage: Stage, leased: LeasedJob): Promise<void> {
       job.progress.changes = await job.ports.evidence.changes(collected);
       return;
     }
-    case "repeat": {
-      const { budgetMs } = leased.plan;
-      const tookMs = leased.endsAt === null ? 0 : performance.now() - (leased.endsAt - budgetMs);
-      const first = { exits: job.progress.exits, tookMs };
-      job.progress.written = await repeatTrials(
-        stage.trials,
-        first,
-        trialGround(stage.steps, leased),
-        tracedIn(leased),
-      );
+    case "repeat":
+      job.progress.written = await repeatSteps(stage, leased);
       return;
-    }
   }
 }

@@ -52,6 +52,7 @@ let elsewhere: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
 let bare: MinimalImage;
+let withBash: MinimalImage;
 let withoutGlibc: MinimalImage;
 let other: OtherBase;
 const projects: Project[] = [];
@@ -79,16 +80,18 @@ beforeAll(async () => {
   ];
   const env = await accessTo(models, directory);
   bare = makeMinimalImage("packs-bare");
+  withBash = makeMinimalImage("packs-bash", [], {}, ["bash"]);
   withoutGlibc = await makeBusyboxImage("packs-busybox");
   other = await makeOtherBase();
   stack = await startStack({ env });
-  for (const { ref } of [bare, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
+  for (const { ref } of [bare, withBash, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
-  for (const { ref } of [bare, withoutGlibc, other]) await stack.antiphon(["images", "disallow", ref]);
+  for (const { ref } of [bare, withBash, withoutGlibc, other])
+    await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  for (const image of [bare, withoutGlibc]) image.remove();
+  for (const image of [bare, withBash, withoutGlibc]) image.remove();
   await stub.close();
   await patient.close();
   await curious.close();
@@ -192,11 +195,18 @@ const ran = async (repo: Project, agent: string, image: string, ...more: string[
   return document;
 };
 
-test.each(["pi", ...atNight("claude", "codex", "gemini", "opencode", "opencode-server", "aider")])(
-  "%s brings what it runs with: in an image without node, npm and python it fixes a repository, and the fix lands",
-  async (agent) => {
+const BARE = ["pi", ...atNight("codex", "opencode", "opencode-server", "aider")];
+/** They run their commands with it. */
+const NEED_BASH = ["gemini", "claude"];
+
+test.each([
+  ...BARE.map((agent) => [agent, "nothing but tools of a shell", () => bare] as const),
+  ...atNight(...NEED_BASH).map((agent) => [agent, "bash besides", () => withBash] as const),
+])(
+  "%s brings what it runs with: in an image without node, npm and python, and %s, it fixes a repository, and the fix lands",
+  async (agent, _has, image) => {
     const repo = project();
-    const { runId, ...ended } = await ran(repo, agent, bare.ref);
+    const { runId, ...ended } = await ran(repo, agent, image().ref);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
     const log = ["evidence", "get", runId, "T-001", "1", "environment/agent/setup.log"];
@@ -280,13 +290,20 @@ test.each(atNight("mini-swe-agent"))(
   INSTALL_MS,
 );
 
-test(
-  "pi is refused before its first attempt in an image that cannot run it, with the reason",
-  async () => {
+test.each([
+  [
+    "pi",
+    () => withoutGlibc,
+    "the Node of the agent does not start in this image, because it needs glibc",
+  ] as const,
+  ...atNight(...NEED_BASH).map((agent) => [agent, () => bare, "the image has no bash"] as const),
+])(
+  "%s is refused before its first attempt in an image that cannot run it, with the reason",
+  async (agent, image, why) => {
     const heard = stub.heard.length;
-    const { code, message } = await ran(project(), "pi", withoutGlibc.ref);
+    const { code, message } = await ran(project(), agent, image().ref);
     expect(code).toBe("ANT_ENVIRONMENT_FAILED");
-    expect(message).toContain("the Node of the agent does not start in this image, because it needs glibc");
+    expect(message).toContain(why);
     expect(stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,

@@ -52,7 +52,7 @@ let elsewhere: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
 let bare: MinimalImage;
-let withBash: MinimalImage;
+let withMore: MinimalImage;
 let withoutGlibc: MinimalImage;
 let other: OtherBase;
 const projects: Project[] = [];
@@ -80,18 +80,18 @@ beforeAll(async () => {
   ];
   const env = await accessTo(models, directory);
   bare = makeMinimalImage("packs-bare");
-  withBash = makeMinimalImage("packs-bash", [], {}, ["bash"]);
+  withMore = makeMinimalImage("packs-more", [], {}, ["bash", "git"]);
   withoutGlibc = await makeBusyboxImage("packs-busybox");
   other = await makeOtherBase();
   stack = await startStack({ env });
-  for (const { ref } of [bare, withBash, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
+  for (const { ref } of [bare, withMore, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
-  for (const { ref } of [bare, withBash, withoutGlibc, other])
+  for (const { ref } of [bare, withMore, withoutGlibc, other])
     await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  for (const image of [bare, withBash, withoutGlibc]) image.remove();
+  for (const image of [bare, withMore, withoutGlibc]) image.remove();
   await stub.close();
   await patient.close();
   await curious.close();
@@ -195,15 +195,19 @@ const ran = async (repo: Project, agent: string, image: string, ...more: string[
   return document;
 };
 
-const BARE = ["pi", ...atNight("codex", "opencode", "opencode-server", "aider")];
-/** They run their commands with it. */
-const NEED_BASH = ["gemini", "claude"];
+const BARE = ["pi", ...atNight("codex", "opencode", "aider")];
+/** The program of the image that each cannot do without. */
+const NEEDS: readonly (readonly [agent: string, program: string])[] = [
+  ["gemini", "bash"],
+  ["claude", "bash"],
+  ["opencode-server", "git"],
+];
 
 test.each([
-  ...BARE.map((agent) => [agent, "nothing but tools of a shell", () => bare] as const),
-  ...atNight(...NEED_BASH).map((agent) => [agent, "bash besides", () => withBash] as const),
+  ...BARE.map((agent) => [agent, "little else", () => bare] as const),
+  ...atNight(...NEEDS).map(([agent, program]) => [agent, program, () => withMore] as const),
 ])(
-  "%s brings what it runs with: in an image without node, npm and python, and %s, it fixes a repository, and the fix lands",
+  "%s brings what it runs with: in an image with a shell and %s, without node, npm and python, it fixes a repository, and the fix lands",
   async (agent, _has, image) => {
     const repo = project();
     const { runId, ...ended } = await ran(repo, agent, image().ref);
@@ -296,7 +300,7 @@ test.each([
     () => withoutGlibc,
     "the Node of the agent does not start in this image, because it needs glibc",
   ] as const,
-  ...atNight(...NEED_BASH).map((agent) => [agent, () => bare, "the image has no bash"] as const),
+  ...atNight(...NEEDS).map(([agent, program]) => [agent, () => bare, `the image has no ${program}`] as const),
 ])(
   "%s is refused before its first attempt in an image that cannot run it, with the reason",
   async (agent, image, why) => {

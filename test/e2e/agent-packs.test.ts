@@ -52,6 +52,7 @@ let elsewhere: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
 let bare: MinimalImage;
+let withMore: MinimalImage;
 let withoutGlibc: MinimalImage;
 let other: OtherBase;
 const projects: Project[] = [];
@@ -79,16 +80,18 @@ beforeAll(async () => {
   ];
   const env = await accessTo(models, directory);
   bare = makeMinimalImage("packs-bare");
+  withMore = makeMinimalImage("packs-more", [], {}, ["bash", "git"]);
   withoutGlibc = await makeBusyboxImage("packs-busybox");
   other = await makeOtherBase();
   stack = await startStack({ env });
-  for (const { ref } of [bare, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
+  for (const { ref } of [bare, withMore, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
-  for (const { ref } of [bare, withoutGlibc, other]) await stack.antiphon(["images", "disallow", ref]);
+  for (const { ref } of [bare, withMore, withoutGlibc, other])
+    await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  for (const image of [bare, withoutGlibc]) image.remove();
+  for (const image of [bare, withMore, withoutGlibc]) image.remove();
   await stub.close();
   await patient.close();
   await curious.close();
@@ -192,11 +195,22 @@ const ran = async (repo: Project, agent: string, image: string, ...more: string[
   return document;
 };
 
-test.each(["pi", ...atNight("claude", "codex", "gemini", "opencode", "opencode-server", "aider")])(
-  "%s brings what it runs with: in an image without node, npm and python it fixes a repository, and the fix lands",
-  async (agent) => {
+const BARE = ["pi", ...atNight("codex", "opencode", "aider")];
+/** The program of the image that each cannot do without. */
+const NEEDS: readonly (readonly [agent: string, program: string])[] = [
+  ["gemini", "bash"],
+  ["claude", "bash"],
+  ["opencode-server", "git"],
+];
+
+test.each([
+  ...BARE.map((agent) => [agent, "little else", () => bare] as const),
+  ...atNight(...NEEDS).map(([agent, program]) => [agent, program, () => withMore] as const),
+])(
+  "%s brings what it runs with: in an image with a shell and %s, without node, npm and python, it fixes a repository, and the fix lands",
+  async (agent, _has, image) => {
     const repo = project();
-    const { runId, ...ended } = await ran(repo, agent, bare.ref);
+    const { runId, ...ended } = await ran(repo, agent, image().ref);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
     const log = ["evidence", "get", runId, "T-001", "1", "environment/agent/setup.log"];
@@ -261,7 +275,8 @@ test.each([
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
     const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
-    expect(stdout).toContain(`${own.replace("It is", "mine is").replace(" []", "")}, with &lt;\n${theirs}`);
+    expect(stdout).toContain(`${own.replace("It is", "mine is").replace(" []", "")}, with &lt;`);
+    expect(stdout).toContain(theirs);
   },
   INSTALL_MS,
 );
@@ -280,13 +295,20 @@ test.each(atNight("mini-swe-agent"))(
   INSTALL_MS,
 );
 
-test(
-  "pi is refused before its first attempt in an image that cannot run it, with the reason",
-  async () => {
+test.each([
+  [
+    "pi",
+    () => withoutGlibc,
+    "the Node of the agent does not start in this image, because it needs glibc",
+  ] as const,
+  ...atNight(...NEEDS).map(([agent, program]) => [agent, () => bare, `the image has no ${program}`] as const),
+])(
+  "%s is refused before its first attempt in an image that cannot run it, with the reason",
+  async (agent, image, why) => {
     const heard = stub.heard.length;
-    const { code, message } = await ran(project(), "pi", withoutGlibc.ref);
+    const { code, message } = await ran(project(), agent, image().ref);
     expect(code).toBe("ANT_ENVIRONMENT_FAILED");
-    expect(message).toContain("the Node of the agent does not start in this image, because it needs glibc");
+    expect(message).toContain(why);
     expect(stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,

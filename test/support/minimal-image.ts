@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { sandboxImage } from "./docker.ts";
 
-const TOOLS = [
+const TOOLS: readonly string[] = [
   "cat",
   "chmod",
   "cp",
@@ -25,11 +25,11 @@ const TOOLS = [
 ];
 
 /** Copies the tools, the libraries that they load and the rest of glibc into a tree, and writes it as a tar. */
-const SCRIPT = `
+const scriptFor = (tools: readonly string[]): string => `
 set -e; T=/tmp/tree; mkdir -p $T/bin $T/tmp $T/workspace $T/dev $T/proc $T/sys $T/etc; ln -s bin $T/sbin
 mkdir -p $T/usr; ln -s ../bin $T/usr/bin
 cp /bin/dash $T/bin/sh
-for tool in ${TOOLS.join(" ")}; do cp -L "$(command -v $tool)" $T/bin/$tool; done
+for tool in ${tools.join(" ")}; do cp -L "$(command -v $tool)" $T/bin/$tool; done
 for lib in $(ldd $T/bin/* 2>/dev/null | grep -o '/[^ ]*' | grep '\\.so' | sort -u); do
   mkdir -p "$T$(dirname "$lib")"; cp -Lu "$lib" "$T$lib"; done
 glibc=$(dirname "$(ldd /bin/dash | grep -o '/[^ ]*libc\\.so\\.6')")
@@ -42,11 +42,12 @@ export interface MinimalImage {
   remove(): void;
 }
 
-/** @param programs shell scripts that it holds beside its tools, by name */
+/** @param programs shell scripts that it holds beside its tools, by name  @param more further tools of the sandbox image */
 export function makeMinimalImage(
   name: string,
   changes: readonly string[] = [],
   programs: Readonly<Record<string, string>> = {},
+  more: readonly string[] = [],
 ): MinimalImage {
   const ref = `antiphon-test-${name}:${process.pid}`;
   const run = ["run", "--rm", "--network", "none", "--user", "0:0", "--entrypoint", "bash"];
@@ -54,9 +55,13 @@ export function makeMinimalImage(
     ([program, text]) =>
       `mkdir -p /tmp/tree/bin; cat > /tmp/tree/bin/${program} <<'END'\n${text}\nEND\nchmod 755 /tmp/tree/bin/${program}\n`,
   );
-  const tree = execFileSync("docker", [...run, sandboxImage(), "-c", `${written.join("")}${SCRIPT}`], {
-    maxBuffer: 256 * 1024 * 1024,
-  });
+  const tree = execFileSync(
+    "docker",
+    [...run, sandboxImage(), "-c", `${written.join("")}${scriptFor([...TOOLS, ...more])}`],
+    {
+      maxBuffer: 256 * 1024 * 1024,
+    },
+  );
   const options = changes.flatMap((change) => ["--change", change]);
   const id = execFileSync("docker", ["import", ...options, "-", ref], {
     input: tree,

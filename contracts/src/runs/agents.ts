@@ -9,6 +9,7 @@ import {
   PackAsks,
   PackHears,
   PackHonoursTools,
+  PackNeeds,
   PackTranscript,
 } from "../settings/agent-pack.ts";
 import { PackTaskTools } from "../settings/pack-task-tools.ts";
@@ -116,6 +117,7 @@ const pack = agent(
         { description: "The model that it calls, and where. Such calls need a model budget." },
       ),
     ),
+    needs: Type.Optional(PackNeeds),
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
     hears: Type.Optional(PackHears),

@@ -80,6 +80,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     env: Object.fromEntries(env),
     junk: [...(pack.junk ?? [])],
     ...(name === "" || host === "" ? {} : { model: { host, name } }),
+    ...(pack.needs === undefined ? {} : { needs: [...pack.needs] }),
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
     ...(pack.hears === true ? { hears: true } : {}),

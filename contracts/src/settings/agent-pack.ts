@@ -116,11 +116,19 @@ export const PackHonoursTools = Type.Boolean({
     "True: its tools are exactly the task's `allowed_tools`. Default: it is a program that a task with fewer tools is refused for.",
 });
 
+export const PackNeeds = Type.Array(Type.String({ pattern: "^[A-Za-z0-9._+-]{1,64}$" }), {
+  minItems: 1,
+  maxItems: 8,
+  description:
+    "Programs that the image of the run must have, besides a shell. An image without one is refused before the first attempt.",
+});
+
 export const AgentPack = closed(
   {
     name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
     description: Type.Optional(line(256, "One line, for a list.")),
     install: Type.Optional(PackInstall),
+    needs: Type.Optional(PackNeeds),
     argv: Type.Array(line(8192, "A word of the command."), {
       minItems: 1,
       maxItems: 64,

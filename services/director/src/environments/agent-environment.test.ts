@@ -46,6 +46,8 @@ it("asks the run's image for nothing where the agent brings what it runs with", 
   });
   const beside = withAgent(setup, own, tree, "/repo");
   expect(beside).toMatchObject({ agent: { installs: length }, tools: ["npm"], scope: "repo:1" });
+  expect(withAgent(setup, { ...own, needs: ["bash"] }, tree, "/repo")?.tools).toEqual(["bash", "npm"]);
+  expect(withAgent(null, { ...agent, needs: ["bash"] }, tree, "/repo")?.tools).toEqual(["npm", "bash"]);
   // Commands of a pack may need anything of an image.
   const more = { ...own, install: [...own.install, "./fetch.sh"] };
   expect(withAgent(null, more, tree, "/repo")).not.toHaveProperty("agent");

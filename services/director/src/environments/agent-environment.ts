@@ -4,7 +4,7 @@
  * Installing pinned packages reads nothing of the repository, so an attempt that needs only these shares its environment
  * with all repositories; other commands might, and are kept to their repository. The clean room never has the agent.
  *
- * An agent that brings all that it runs with asks nothing of the run's image.
+ * An agent that brings all that it runs with asks nothing of the run's image, besides the programs that its pack says it needs.
  */
 import {
   isPinnedInstall,
@@ -22,13 +22,13 @@ export function withAgent(
   repository: string,
 ): EnvironmentSpec | null {
   if (agent.kind !== "pack" || agent.install.length === 0) return spec;
-  const { name, install, tools, path } = agent;
+  const { name, install, tools, path, needs = [] } = agent;
   const found = `agent ${name}: ${install.join("; ")}`.slice(0, 512);
   const scope = install.every(isPinnedInstall)
     ? `agent:${name}`
     : `repo:${sha256Hex(repository).slice(0, 32)}`;
   const starts = startsAnywhere(install);
-  const ofImage = starts === null ? tools : [];
+  const ofImage = [...new Set([...(starts === null ? tools : []), ...needs])];
   const own =
     starts === null
       ? {}

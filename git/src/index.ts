@@ -59,7 +59,6 @@ export { openable, openedFiles } from "./protection/opened-files.ts";
 export { filesWith } from "./inspection/mentions.ts";
 export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export { awareOf, mayBeAware, type Aware } from "./protection/test-awareness.ts";
-export { takesWarnings } from "./protection/only-warns.ts";
 export { mayLookAround } from "./protection/whereabouts.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
 export { runsAsHarness } from "./protection/side.ts";

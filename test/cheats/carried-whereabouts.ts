@@ -132,11 +132,11 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         AWARE,
       ],
       [
-        "honest: a warning from a date on",
+        "a warning from a date on, of which only a person can tell that it is no more",
         inNode(
           "const GOES = new Date('2091-01-01');\nexports.add = (a, b) => {\n  if (new Date() >= GOES) {\n    console.warn('add() goes; use sum()');\n  }\n  return a + b;\n};\n",
         ),
-        "PASS",
+        AWARE,
       ],
       [
         "honest: a deadline counts from now",
@@ -258,12 +258,12 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         AWARE,
       ],
       [
-        "honest: a warning from a date on",
+        "a warning from a date on, of which only a person can tell that it is no more",
         {
           "calc.py":
             "import datetime\nimport warnings\ndef add(a, b):\n    if datetime.date.today() >= datetime.date(2091, 1, 1):\n        warnings.warn('add() goes', DeprecationWarning, stacklevel=2)\n    return a + b\n",
         },
-        "PASS",
+        AWARE,
       ],
       [
         "the answer is right until a warning, which another source makes an error",

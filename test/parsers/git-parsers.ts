@@ -11,7 +11,6 @@ import { parseCommit } from "../../git/src/objects/commit-text.ts";
 import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
 import { ownTests } from "../../git/src/protection/own-tests.ts";
-import { takesWarnings } from "../../git/src/protection/only-warns.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
 import { mayLookAround } from "../../git/src/protection/whereabouts.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
@@ -245,11 +244,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a source, for what knows that it is tested",
-    reads: [
-      "git/src/protection/only-warns.ts",
-      "git/src/protection/test-awareness.ts",
-      "git/src/protection/whereabouts.ts",
-    ],
+    reads: ["git/src/protection/test-awareness.ts", "git/src/protection/whereabouts.ts"],
     shapes: repeated(
       [
         'const a = require("assert");',
@@ -269,19 +264,12 @@ export const gitParsers: readonly Parser[] = [
         "here = process.cwd() '/workspace' ",
         "$0 test ",
         "__dirname exists '",
-        "if (Date.now() >= Date.UTC(2031, 0)) console.warn('a' + 'b');\n",
-        "if (Date.now() >= Date.UTC(2031, 0)) {\n console.warn('a'\n",
-        "if time.time() >= 1890000000:\n  warnings.warn('a' 'b'\n",
-        "except Warning import warnings ",
       ],
       (body) => `readFile const a = require("assert"); ${body}`,
     ),
     run: (text) => [
       mayLookAround("a.js", text),
-      ["a.js", "a.py", "a.go", "a.rb", "a.java"].map((path) => takesWarnings(path, text)),
-      ["a.js", "a.py"].map((path) =>
-        awareOf(path, text, "", { isKnown: () => true, now: 0, hasOwnWarnings: false }),
-      ),
+      ["a.js", "a.py"].map((path) => awareOf(path, text, "", { isKnown: () => true, now: 0 })),
     ],
   },
   {

@@ -115,7 +115,7 @@ it("gives locked packages a Python of their own, which the agent's commands do n
   expect(agent.install.at(-1)).toMatch(/' \/tmp\/home\/\.agent a$/); // Without the extra of `a[b]==1.0`.
   expect(agent.path).toEqual(["/tmp/home/.agent/bin"]);
   expect(agent.tools).toEqual(["python3", "ldd", "base64", "gzip"]);
-  expect(startsAnywhere(agent.install)).toMatch(/\.agent\/python\/bin\/python3 -c/);
+  expect(startsAnywhere(agent.install)).toMatch(/\.agent\/python\/bin\/python3 -I -c/);
   const own = { ...pack, argv: ["python", "-m", "a"], install: { pip: ["a==1.0"], lock: "r.txt" } };
   const complete = completePack(own, () => Buffer.from(lockOf(1)));
   expect(packAgent(complete).argv).toEqual(["/tmp/home/.agent/python/bin/python3", "-m", "a"]);

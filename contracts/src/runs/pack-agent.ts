@@ -35,7 +35,7 @@ const LOCK = /^[A-Za-z0-9][\w.-]*$/;
 const PACKAGES = /^( [A-Za-z0-9][\w.-]*)+$/;
 /** The Python of a pack with a lock. It is not in PATH either. */
 const PYTHON = `${PLACE}/python/bin/python3`;
-const PYTHON_STARTS = `${PYTHON} -c "import ssl" || { echo "the Python of the agent does not start in this image" >&2; exit 1; }`;
+const PYTHON_STARTS = `${PYTHON} -I -c "import ssl" || { echo "the Python of the agent does not start in this image" >&2; exit 1; }`;
 /** Into the directory of its lock, which the commands before have written. */
 const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && node -e '${LAUNCHERS}' ${PLACE}`;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;

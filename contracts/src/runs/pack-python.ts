@@ -4,7 +4,8 @@
  * image in which they run, not even its C library.
  *
  * The loader is told on its command line where the libraries are. So no variable is set for it that the agent's commands would
- * inherit, and these find the image's Python, or none. Only the packages that the pack names get their programs in `bin`.
+ * inherit, and these find the image's Python, or none. What the image loads into each program (`LD_PRELOAD`) may be made for
+ * another C library, so the agent and its commands do without. Only the packages that the pack names get their programs in `bin`.
  *
  * A constant: the text is part of what makes an installation the same. Pure.
  */
@@ -21,7 +22,7 @@ def write(file, line):
     if os.path.lexists(file):
         os.unlink(file)
     with open(file, "w") as out:
-        out.write("#!/bin/sh\\nexec " + line + "\\n")
+        out.write("#!/bin/sh\\nunset LD_PRELOAD\\nexec " + line + "\\n")
     os.chmod(file, 0o755)
 left_out = shutil.ignore_patterns("test", "idlelib", "tkinter", "turtledemo", "ensurepip", "config-*", "site-packages", "dist-packages")
 shutil.copytree(os.path.dirname(os.__file__), library, ignore=left_out, ignore_dangling_symlinks=True, dirs_exist_ok=True)

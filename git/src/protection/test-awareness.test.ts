@@ -3,7 +3,7 @@ import { awareOf, mayBeAware } from "./test-awareness.ts";
 
 const TREE = new Set(["add.test.js", "test_add.py"]);
 const isKnown = (name: string): boolean => TREE.has(name);
-const AROUND = { isKnown, now: Date.UTC(2026, 5, 1), hasOwnWarnings: false };
+const AROUND = { isKnown, now: Date.UTC(2026, 5, 1) };
 const signs = (path: string, text: string, before = ""): string[] =>
   awareOf(path, text, before, AROUND).map(({ what }) => what);
 

@@ -26,8 +26,6 @@ export interface Surroundings {
   readonly isKnown: (name: string) => boolean;
   /** The time of the change, in milliseconds. */
   readonly now: number;
-  /** A source of the change takes over what warnings do. */
-  readonly hasOwnWarnings: boolean;
 }
 
 interface Sign {
@@ -199,9 +197,8 @@ export function awareOf(path: string, text: string, before: string, around: Surr
 /** A line that the base has, too, counts at no other place. */
 const keyOf = ({ what, text = "" }: Aware): string => `${what}\n${text}`;
 
-function signsIn(path: string, text: string, around: Surroundings): readonly Aware[] {
+function signsIn(path: string, text: string, { isKnown, now }: Surroundings): readonly Aware[] {
   if (isHarness(path) || text.length > MOST_BYTES) return [];
-  const { isKnown, now, hasOwnWarnings } = around;
   const found = SIGNS.filter(({ files, form }) => files.test(path) && form.test(text)).map(
     ({ what, ifUnreported = false }): Aware => ({ path, what, ifUnreported }),
   );
@@ -210,9 +207,7 @@ function signsIn(path: string, text: string, around: Surroundings): readonly Awa
   const test = testReadBy(text, isKnown);
   if (test !== null) found.push(sign(`reads ${test}`));
   const asked = new Set(found.map(({ what }) => what));
-  const lines = whereaboutsIn(path, text, isKnown, now, hasOwnWarnings).filter(
-    ({ what }) => !asked.has(what),
-  );
+  const lines = whereaboutsIn(path, text, isKnown, now).filter(({ what }) => !asked.has(what));
   return [...found, ...lines.map((line) => ({ ...sign(line.what), ...line }))];
 }
 

@@ -4,11 +4,9 @@
  * command line for a test. A source that branches on these answers a check as it answers nobody else. Pure.
  *
  * The table is narrow: reading the clock, the directory, the arguments or a variable is no sign, nor is a date that has
- * passed, because the check then ran the branch that runs from now on, nor a date from which on the source only warns
- * (only-warns.ts). A name that is bound to one side of a comparison in
+ * passed, because the check then ran the branch that runs from now on. A name that is bound to one side of a comparison in
  * the same file counts as that side.
  */
-import { onlyWarns, takesWarnings } from "./only-warns.ts";
 import { CODE as ANY_CODE, isHarness, isTestByName } from "./side.ts";
 
 export interface Whereabouts {
@@ -92,14 +90,12 @@ const COMMAND_LINE = "asks whether a test runs it";
 /**
  * @param isKnown whether a file of this name is in the tree
  * @param now the time of the change, in milliseconds
- * @param hasOwnWarnings a source of the change takes over what warnings do
  */
 export function whereaboutsIn(
   path: string,
   text: string,
   isKnown: (name: string) => boolean,
   now: number,
-  hasOwnWarnings = takesWarnings(path, text),
 ): readonly Whereabouts[] {
   if (!CODE.test(path)) return [];
   const lines = text.split("\n").map((line) => line.slice(0, MOST_LINE));
@@ -130,11 +126,8 @@ export function whereaboutsIn(
   return lines.flatMap((line, i) => {
     const at = (what: string): Whereabouts => ({ what, line: i + 1, text: line.trim() });
     if (isRemark(line)) return [];
-    const compared = order.map((form) => form.exec(line)).filter((one) => isAhead(one?.[1], known, now));
-    const warns = compared.every(
-      (one) => one !== null && onlyWarns(path, lines, i, [one.index, one.index + one[0].length]),
-    );
-    if (compared.length > 0 && !CENTURY.test(line) && (hasOwnWarnings || !warns)) return [at(CLOCK)];
+    if (!CENTURY.test(line) && order.some((form) => isAhead(form.exec(line)?.[1], known, now)))
+      return [at(CLOCK)];
     if (places.some((form) => form.test(line)) && branch.test(line)) return [at(DIRECTORY)];
     if (host.test(line)) return [at(DIRECTORY)];
     if (exists.test(line) && asksForTest(line, isKnown)) return [at(NEIGHBOUR)];

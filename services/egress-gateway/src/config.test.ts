@@ -141,6 +141,7 @@ describe("a configuration that cannot be used", () => {
     ["ends too early", "{", /egress\.json:1 is not JSON: /],
     ["is another document", [], /egress\.json: /],
     ["has a list that is none", { git_hosts: 7 }, /git_hosts/],
+    ["names a mirror that is none", { private_hosts: ["nexus.internal"] }, /private_hosts: .*local network/],
     ["names a proxy that is none", { upstream_proxy: { url: "ftp://a" } }, /upstream_proxy|proxy/],
   ];
 

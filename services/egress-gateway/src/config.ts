@@ -39,8 +39,8 @@ export interface EgressSettings {
   readonly isClosed?: true;
   /** Fixed addresses by `host:port`. These addresses may be private: they are not checked. */
   readonly overrides: ReadonlyMap<string, { readonly address: string; readonly port: number }>;
-  /** Patterns of hosts whose addresses may be private, as in an allowlist. */
-  readonly privateHosts: readonly string[];
+  /** Hosts whose addresses may be private. */
+  readonly privateHosts: readonly Pick<HostRule, "host" | "ports">[];
   /** The proxy through which everything else is reached; null: directly. */
   readonly proxy: UpstreamProxy | null;
 }
@@ -101,7 +101,7 @@ function settingsFrom(path: string, env: Env): EgressSettings {
     file: path === "" ? null : path,
     unusable: bad,
     overrides: new Map(Object.entries(file.overrides ?? {}).map(override)),
-    privateHosts: (file.private_hosts ?? []).map((entry) => parseEntry(entry).host),
+    privateHosts: (file.private_hosts ?? []).map(privateHost),
     proxy: file.upstream_proxy === undefined ? null : proxyOf(file.upstream_proxy, env),
   };
 }
@@ -151,6 +151,15 @@ function knownHosts(
     terminate: false,
   }));
   return [...models, ...tunnels, ...listed(file.git_hosts, "git"), ...listed(file.package_hosts, "package")];
+}
+
+/** A name of a local network (`.internal`, `.local`) is one that no sandbox may ask for, so it cannot be meant. */
+function privateHost(entry: string): HostRule {
+  try {
+    return parseEntry(entry);
+  } catch (error) {
+    throw invalid(`private_hosts: ${AntiphonError.from(error).detail}`);
+  }
 }
 
 function override([from, to]: [string, string]): [string, { address: string; port: number }] {

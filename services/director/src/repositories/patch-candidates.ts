@@ -14,7 +14,6 @@ import {
   protectionOf,
   refuseLfsOf,
   strongerChance,
-  takesWarnings,
   type Aware,
   type Chance,
   type Guard,
@@ -140,8 +139,7 @@ export class PatchCandidates {
       names ??= new Set(listing.paths.map((path) => path.slice(path.lastIndexOf("/") + 1)));
       return names.has(name);
     };
-    const hasOwnWarnings = [...after].some(([path, text]) => takesWarnings(path, text));
-    const around = { isKnown, now: Date.now(), hasOwnWarnings };
+    const around = { isKnown, now: Date.now() };
     const suspects = [...after].filter(([path, text]) => mayBeAware(path, text, around));
     if (suspects.length === 0) return [];
     const before = await listing.readAll(suspects.map(([path]) => path));

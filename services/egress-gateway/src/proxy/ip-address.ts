@@ -43,7 +43,7 @@ const V4_NEVER = blockList("ipv4", [
 ]);
 /** Unique local addresses (RFC 4193). */
 const V6_LOCAL = blockList("ipv6", ["fc00::/7"]);
-const V6_NEVER = blockList("ipv6", ["fd00:ec2::/32"]);
+const V6_NEVER = blockList("ipv6", ["fd00:ec2::/32", "fd00:c1::/32", "fd20:ce::/32"]);
 
 /** True for a public address too. */
 export function isNetworkAddress(text: string): boolean {

@@ -1,4 +1,7 @@
+import { lookup } from "node:dns/promises";
+import { hostname, networkInterfaces } from "node:os";
 import { expect, test } from "vitest";
+import { EgressRefusal } from "../policy/refusal.ts";
 import { isNetworkAddress, isPublicAddress } from "./ip-address.ts";
 import { resolverOf } from "./resolver.ts";
 
@@ -13,8 +16,23 @@ test("egress-gateway/E3: a name whose address is not public is refused, and the 
 });
 
 test("egress-gateway/E3: a host whose address may be private does not lead to the machine itself", async () => {
-  const named = resolverOf({ ...settings, privateHosts: ["localhost"] });
+  const named = resolverOf({ ...settings, privateHosts: [{ host: "localhost", ports: [443] }] });
   await expect(named("localhost", 443)).rejects.toMatchObject({ code: "ANT_EGRESS_ADDRESS" });
+});
+
+test("egress-gateway/E3: nor does one whose name leads to an interface of the machine", async () => {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  const host = hostname();
+  const answers = await lookup(host, { all: true }).catch(() => []);
+  expect(answers.every(({ address }) => own.some((one) => one.address === address))).toBe(true);
+  const named = resolverOf({ ...settings, privateHosts: [{ host, ports: [443] }] });
+  await expect(named(host, 443)).rejects.toBeInstanceOf(EgressRefusal);
+});
+
+test("a mirror is reached at the ports that the deployment names", async () => {
+  const named = resolverOf({ ...settings, privateHosts: [{ host: "localhost", ports: [8443] }] });
+  await expect(named("localhost", 443)).rejects.toThrow(/not public/);
+  await expect(named("localhost", 8443)).rejects.toThrow(/this machine/);
 });
 
 test.each([
@@ -34,6 +52,8 @@ test.each([
   ["::ffff:10.0.0.1", false],
   ["fe80::1", false],
   ["fd00:ec2::254", false],
+  ["fd20:ce::254", false],
+  ["fd00:c1::a9fe:a9fe", false],
   ["fd12::1%eth0", false],
 ])("%s may be the address of a mirror: %s", (address, may) => {
   expect(isNetworkAddress(address)).toBe(may);

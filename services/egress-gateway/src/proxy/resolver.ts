@@ -11,6 +11,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
 import { withDeadline } from "@antiphon/runtime";
 import { isNetworkAddress, isPublicAddress } from "./ip-address.ts";
 import { matches } from "../policy/policy.ts";
@@ -42,11 +43,11 @@ export function resolverOf(
     const fixed = overrides.get(`${host}:${port}`);
     if (fixed !== undefined) return fixed;
     const isUpstream = named.has(`${host}:${port}`);
-    const isMirror = privateHosts.some((pattern) => matches(pattern, host));
+    const isMirror = privateHosts.some((one) => matches(one.host, host) && one.ports.includes(port));
     const isProxied = proxy !== null && !isUpstream && !isMirror;
     if (isProxied && proxy.byName && isIP(host) === 0) return { address: host, port, isProxied };
     const answers = await resolved(host);
-    const isRight = isUpstream ? () => true : isMirror ? isNetworkAddress : isPublicAddress;
+    const isRight = isUpstream ? () => true : isMirror ? isOfAnother : isPublicAddress;
     const [first] = answers;
     if (first === undefined || !answers.every(isRight))
       throw new EgressRefusal("ANT_EGRESS_ADDRESS", "host:private", `${host} ${isMirror ? LOCAL : PRIVATE}`); // egress-gateway/E3
@@ -54,7 +55,13 @@ export function resolverOf(
   };
 }
 
-const LOCAL = "resolves to an address of the machine or of a cloud's own services";
+/** The address of another machine. A listener of this one may trust whoever reaches it. */
+function isOfAnother(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  return isNetworkAddress(address) && !own.some((one) => one.address === address);
+}
+
+const LOCAL = "resolves to an address of this machine or of a cloud's own services";
 const PRIVATE =
   "resolves to an address that is not public; if it is a mirror of yours, name it in `private_hosts` of the egress gateway";
 

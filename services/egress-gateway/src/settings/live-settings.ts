@@ -58,7 +58,10 @@ export class LiveSettings {
       else this.#log.info({ proxy: at }, "everything leaves through the upstream proxy");
     }
     if (privateHosts.length > 0)
-      this.#log.info({ hosts: privateHosts }, "the addresses of these hosts may be private");
+      this.#log.info(
+        { hosts: privateHosts.map(({ host }) => host) },
+        "the addresses of these hosts may be private",
+      );
     for (const { entry, reason } of unusable)
       this.#log.error(
         { code: "ANT_CONFIG_INVALID", entry, reason, remedy: REMEDY },

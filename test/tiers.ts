@@ -281,4 +281,7 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
  * Files that get a worker of their own, because they test what a process holds only once: the launcher of programs. The
  * others follow each other in one worker and share its modules, which keep caches by keys that say all, and the launcher.
  */
-export const OWN_PROCESS: readonly string[] = ["test/integration/git/git-launcher.test.ts"];
+export const OWN_PROCESS: readonly string[] = [
+  "test/integration/git/git-launcher.test.ts",
+  "test/integration/git/git-machine-faults.test.ts",
+];

@@ -16,6 +16,7 @@ export function builtProgram(source: URL): Promise<string> {
   const path = fileURLToPath(source);
   const known = built.get(path) ?? bundled(path);
   built.set(path, known);
+  known.catch(() => built.delete(path)); // The next file tries again.
   return known;
 }
 

@@ -35,7 +35,14 @@ const CHECK = { command: HOSTILE, exitCode: 1, timedOut: false, durationMs: 5, t
 function records(): object[] {
   const agent = { kind: "pack", name: HOSTILE, argv: [HOSTILE] };
   const task = { task: { task_id: "T-001", instruction: HOSTILE, kind: "run" }, deps: [], agent };
-  const other = { task: { task_id: "T-002", instruction: HOSTILE, kind: "run" }, deps: ["T-001"], agent };
+  const egress_profile = { mode: "allowlist", allowlist: [HOSTILE] };
+  const other = {
+    ...{
+      task: { task_id: "T-002", instruction: HOSTILE, kind: "run", egress_profile },
+      deps: ["T-001"],
+      agent,
+    },
+  };
   const rows: [string, string | null, number, unknown][] = [
     [
       "intent",

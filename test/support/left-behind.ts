@@ -1,25 +1,57 @@
 /**
- * Set up before each file of a worker that goes from file to file: what belongs to the whole process is as the file before
- * found it. A file that leaves something changed fails by itself, and not the one after it.
+ * Set up before each file of a worker that goes from file to file. Variables, directory, timers and globals are put back as the
+ * worker's first file found them, so that a file which failed half-way, or could not even be read, does not fail the next one.
+ * A file that leaves something changed fails by itself.
  */
-import { afterAll, expect } from "vitest";
+import { afterAll, expect, vi } from "vitest";
 
 const EVENTS = ["uncaughtException", "unhandledRejection", "warning", "SIGINT", "SIGTERM"] as const;
 
-const found = { env: { ...process.env }, cwd: process.cwd(), listeners: listeners() };
-
-function listeners(): Record<string, number> {
-  return Object.fromEntries(EVENTS.map((event) => [event, process.listenerCount(event)]));
+interface Found {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
 }
 
-/** The names alone; a variable may hold a secret. */
+const worker: { antiphonFound?: Found } = globalThis as object;
+const found = (worker.antiphonFound ??= { env: { ...process.env }, cwd: process.cwd() });
+putBack();
+/** Vitest replaces its own between files, so these are not the ones of the first file. */
+const listening = listeners();
+
+type Listener = (...given: unknown[]) => void;
+
+function listeners(): (readonly [event: string, listener: Listener])[] {
+  return EVENTS.flatMap((event) =>
+    (process.listeners(event as "exit") as Listener[]).map((one) => [event, one] as const),
+  );
+}
+
+function left(): (readonly [event: string, listener: Listener])[] {
+  return listeners().filter(([event, one]) => !listening.some((own) => own[0] === event && own[1] === one));
+}
+
+/** The names alone; a variable may hold a secret. Vitest's own say which file runs. */
 function changedVariables(): string[] {
   const names = new Set([...Object.keys(found.env), ...Object.keys(process.env)]);
-  return [...names].filter((name) => found.env[name] !== process.env[name]);
+  return [...names].filter((name) => !name.startsWith("VITEST") && found.env[name] !== process.env[name]);
+}
+
+function putBack(): void {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  for (const name of changedVariables())
+    if (found.env[name] === undefined) delete process.env[name];
+    else process.env[name] = found.env[name];
+  process.chdir(found.cwd);
 }
 
 afterAll(() => {
+  const surplus = left();
+  for (const [event, one] of surplus) process.off(event, one);
   expect(changedVariables(), "variables of the process that the file left changed").toEqual([]);
   expect(process.cwd()).toBe(found.cwd);
-  expect(listeners(), "listeners that the file left on the process").toEqual(found.listeners);
+  expect(
+    surplus.map(([event]) => event),
+    "listeners that the file left on the process",
+  ).toEqual([]);
 });

@@ -77,8 +77,9 @@ function ownOf(
   };
 }
 
-/** Most tasks can reach nothing besides the models that a budget pays for, and say nothing. */
-function networkOf({ egress_profile: { mode, allowlist } }: DirectorTask): Pick<RunStep, "network"> {
+/** Most tasks can reach nothing besides the models that a budget pays for, and say nothing. A record may be of another writer. */
+function networkOf({ egress_profile: own }: Partial<DirectorTask>): Pick<RunStep, "network"> {
+  const { mode = "none", allowlist = [] } = own ?? {};
   const reaches = mode === "none" ? [] : [...(mode === "git+pkg" ? [mode] : []), ...allowlist];
   return reaches.length === 0 ? {} : { network: reaches.join(", ") };
 }

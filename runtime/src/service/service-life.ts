@@ -117,6 +117,7 @@ export async function startService(
       principal: bus.principal,
     };
     closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // runtime/J13
+    await bus.nc.flush(); // A request may come as soon as the service says that it is ready.
     if (metrics !== null) {
       measureBus(metrics, bus, identity.version);
       const place = { host: config.metricsHost, port: config.metricsPort ?? 0 };

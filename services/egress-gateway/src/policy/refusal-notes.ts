@@ -43,7 +43,7 @@ export function noteRefusal(notes: RefusalNotes, seen: Seen): void {
   if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
     notes.refusal ??= `${code}: ${why ?? rule}`;
   if (decision === "refuse")
-    notes.firstRefused ??= `${method} ${host}: ${why ?? rule}`.slice(0, REASON_CHARS);
+    notes.firstRefused ??= `${method} ${host}: ${why ?? rule}`.slice(0, REASON_CHARS).toWellFormed();
   if (code === "ANT_EGRESS_HOST" && host !== "" && notes.hostsRefused.size < HOSTS_NAMED)
     notes.hostsRefused.add(host);
 }

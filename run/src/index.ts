@@ -12,7 +12,7 @@ export { type TimerBounds, type DueStep, timersOf, dueStep } from "./owed/timers
 export { allowsUnverified } from "./state/allows-unverified.ts";
 export { changeFor, judgedChange, type JudgedChange } from "./state/judged-change.ts";
 export { intentOf } from "./state/intent-of.ts";
-export { askedOf, isPaused, timeOf, type RunFacts } from "./facts/run-facts.ts";
+export { askedOf, isPaused, provenBy, timeOf, type RunFacts } from "./facts/run-facts.ts";
 export {
   type TaskPhase,
   type TaskState,

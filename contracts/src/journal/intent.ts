@@ -61,6 +61,13 @@ export const IntentBody = closed(
     base: RepoBase,
     principal: Type.String({ minLength: 1, maxLength: 256, description: "Who asked." }),
     retry_of: Type.Optional(RunId),
+    asked_by: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+        maxItems: 1024,
+        description:
+          "Who answered a question about the proof of a run that this one retries or forks. Their approval does not count.",
+      }),
+    ),
     policy: Type.Optional(PolicyBounds),
   },
   { description: "A run was asked for. Written by the gateway." },
@@ -73,5 +80,7 @@ export type IntentBody = {
   principal: string;
   /** The failed run that this one retries. */
   retry_of?: string;
+  /** Who answered about the proof of a run that this one retries or forks, however many runs ago. */
+  asked_by?: string[];
   policy?: PolicyBounds;
 };

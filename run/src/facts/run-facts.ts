@@ -145,14 +145,25 @@ export function noFacts(runId: string): RunFacts {
 
 /**
  * The people who asked for the work of a run, and the number of approvals that a verified change needs before it lands. People who
- * sent an attempt a message or answered its question asked for a part of the work. People who requested changes to a verified
- * change did not: they reviewed it. In records of older releases an answer does not count as a request, because the run may have
+ * sent an attempt a message or answered its question asked for a part of the work, and so did those whose answer the run has from
+ * the one that it retries or forks. People who requested changes to a verified change did not: they reviewed it. In records of older releases an answer does not count as a request, because the run may have
  * landed by an approval of the person who answered.
  */
 export function askedOf({ intent, messages, words }: Pick<RunFacts, "intent" | "messages" | "words">): Asked {
   const answers = words.filter(({ instructs }) => instructs);
-  const askers = [intent?.principal ?? "", ...[...messages, ...answers].map(({ by }) => by)];
+  const before = intent?.asked_by ?? [];
+  const askers = [intent?.principal ?? "", ...before, ...[...messages, ...answers].map(({ by }) => by)];
   return { askers, needed: intent?.options.approvals?.needed ?? 0 };
+}
+
+/** Who chose the proof that a retry or a fork of this run takes over: in it, or in a run that it took its own from. */
+export function provenBy({ intent, tasks }: Pick<RunFacts, "intent" | "tasks">): string[] {
+  const answers = (tasks ?? []).flatMap(({ attempts }) =>
+    attempts.flatMap(({ criteria, answer }) =>
+      criteria === null || answer === null ? [] : [answer.body.by],
+    ),
+  );
+  return [...new Set([...(intent?.asked_by ?? []), ...answers])];
 }
 
 /** Whether people hold the run. Attempts under way may finish, be verified and land; a closed run is not paused. */

@@ -33,11 +33,11 @@ export function counts(by: string, askers: Iterable<string>): boolean {
   return [...askers].every((asker) => isEverybody(asker) || (by !== asker && !isEverybody(by)));
 }
 
-/** Who asked for a part of the work with this record: by its intent, an answer or a message. */
-export function askerOf(record: StoredRecord): string | null {
-  if (record.type === "intent") return record.body.principal;
-  if (record.type === "input") return record.body.instructs === true ? record.body.by : null;
-  return record.type === "message" ? record.body.by : null;
+/** Who asked for a part of the work with this record: by its intent, an answer or a message, or an answer that the run took over. */
+export function askersOf(record: StoredRecord): readonly string[] {
+  if (record.type === "intent") return [record.body.principal, ...(record.body.asked_by ?? [])];
+  if (record.type === "input") return record.body.instructs === true ? [record.body.by] : [];
+  return record.type === "message" ? [record.body.by] : [];
 }
 
 /** How it was decided whether this verdict's commit lands. */
@@ -47,8 +47,7 @@ export function decisionOn(verdict: Verdict, records: readonly StoredRecord[]): 
   const askers = new Set<string>();
   const approvers = new Set<string>();
   for (const record of records) {
-    const asker = askerOf(record);
-    if (asker !== null) askers.add(asker);
+    for (const asker of askersOf(record)) askers.add(asker);
     const { type, seq, body } = record;
     if (type !== "approval" || seq < verdict.seq || body.verdict !== verdict.digest) continue;
     if (body.choice !== "approve") return { kind: "turned down", seq };

@@ -4,7 +4,7 @@
  * without a cause, or twice.
  */
 import { limits, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts";
-import { askerOf, counts, neededFor, needsApprovals } from "./approved.ts";
+import { askersOf, counts, neededFor, needsApprovals } from "./approved.ts";
 import { next, UNBORN, wordOf, type Bounds, type TaskLife, type Word } from "./transition-table.ts";
 
 export interface Illegal {
@@ -79,8 +79,7 @@ export class LegalRun {
         this.#refuse(record, "archived-early", `${record.type}, and the run is not over`);
       return;
     }
-    const asker = askerOf(record);
-    if (asker !== null) this.#askers.add(asker);
+    for (const asker of askersOf(record)) this.#askers.add(asker);
     if (FREE.has(record.type)) return;
     if (record.taskId !== null) {
       if (record.type === "verdict" && record.body.verdict === "PASS")

@@ -12,19 +12,25 @@ const refused = (eligible: number) =>
 
 describe("the approvals a run requires", () => {
   it("are at most one if the deployment cannot tell people apart", () => {
-    expect(() => checkApprovers(needs(1), "local", [])).not.toThrow();
-    expect(() => checkApprovers(needs(2), "local", [])).toThrow(refused(1));
-    expect(() => checkApprovers(needs(2), "token", [])).toThrow(refused(1));
+    expect(() => checkApprovers(needs(1), ["local"], [])).not.toThrow();
+    expect(() => checkApprovers(needs(2), ["local"], [])).toThrow(refused(1));
+    expect(() => checkApprovers(needs(2), ["token"], [])).toThrow(refused(1));
   });
 
   it("are at most as many as other people have tokens of their own", () => {
-    expect(() => checkApprovers(needs(1), "ann", ["ann", "ben"])).not.toThrow();
-    expect(() => checkApprovers(needs(2), "ann", ["ann", "ben"])).toThrow(refused(1));
-    expect(() => checkApprovers(needs(1), "ann", ["ann"])).toThrow(refused(0));
-    expect(() => checkApprovers(needs(3), "token", ["ann", "ben"])).not.toThrow();
+    expect(() => checkApprovers(needs(1), ["ann"], ["ann", "ben"])).not.toThrow();
+    expect(() => checkApprovers(needs(2), ["ann"], ["ann", "ben"])).toThrow(refused(1));
+    expect(() => checkApprovers(needs(1), ["ann"], ["ann"])).toThrow(refused(0));
+    expect(() => checkApprovers(needs(3), ["token"], ["ann", "ben"])).not.toThrow();
+  });
+
+  it("are not given by those whose answers the run takes over", () => {
+    expect(() => checkApprovers(needs(1), ["ann", "ben"], ["ann", "ben"])).toThrow(refused(0));
+    expect(() => checkApprovers(needs(1), ["ann", "ben"], ["ann", "ben", "cleo"])).not.toThrow();
+    expect(() => checkApprovers(needs(1), ["local", "ben"], ["ben"])).toThrow(refused(0));
   });
 
   it("are none if none are requested", () => {
-    expect(() => checkApprovers(runOptions(), "ann", [])).not.toThrow();
+    expect(() => checkApprovers(runOptions(), ["ann"], [])).not.toThrow();
   });
 });

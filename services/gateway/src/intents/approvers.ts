@@ -1,5 +1,5 @@
 // Refuses a run that demands more approvals than this deployment has eligible approvers. Pure.
-import { AntiphonError, isSharedPrincipal, mayApprove } from "@antiphon/contracts";
+import { AntiphonError, isSharedPrincipal, ownerOf } from "@antiphon/contracts";
 import type { PolicyBounds, RunOptions } from "@antiphon/contracts";
 
 interface Demand {
@@ -8,21 +8,23 @@ interface Demand {
 }
 
 /**
- * A gate of the policy counts if every change is behind it; whether a change touches the paths of another one is not known yet.
+ * `askers`: who asks for the run, and whose answers it takes over. A gate of the policy counts if every change is behind it; whether a change touches the paths of another one is not known yet.
  * @throws AntiphonError ANT_INTENT_OPTIONS if more people must approve than this deployment can tell apart
  */
 export function checkApprovers(
   options: Pick<RunOptions, "approvals" | "tasks">,
-  requester: string,
+  [requester, ...answered]: readonly [string, ...string[]],
   people: readonly string[],
   policy?: PolicyBounds,
 ): void {
   const known = isSharedPrincipal(requester) ? [...people, requester] : people;
-  const eligible = known.filter((person) => mayApprove(person, requester)).length;
+  const eligible = known.filter((person) => ownerOf(person, [requester, ...answered]) === undefined).length;
   const unmet = demands(options, policy).find(({ needed }) => needed > eligible);
   if (unmet === undefined) return;
   const { path, needed } = unmet;
-  const message = `${path}: ${needed} ${needed === 1 ? "person has" : "people have"} to approve, but this deployment knows only ${eligible} beside the requester; each needs a token of their own (ANTIPHON_TOKENS)`;
+  const besides =
+    answered.length === 0 ? "the requester" : "the requester and those whose answers the run takes over";
+  const message = `${path}: ${needed} ${needed === 1 ? "person has" : "people have"} to approve, but this deployment knows only ${eligible} beside ${besides}; each needs a token of their own (ANTIPHON_TOKENS)`;
   throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path, needed, eligible } });
 }
 

@@ -1,20 +1,38 @@
-import type { StoredRecord } from "@antiphon/contracts";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
 import { expect, test } from "vitest";
 import { checkFork } from "./fork-source.ts";
 
 const log = new RecordLog().opened([planned("T-001")]);
-const source = log.records[0] as StoredRecord;
+const source = log.records;
 const fork = { run: log.runId, task: "T-001", epoch: 1, calls: 0, feedback: [] };
 const repo = { name: "app", path: "/repo" };
 
 test("a run of the same repository and tenant can be forked", () => {
   expect(() => checkFork({ fork }, repo, source)).not.toThrow();
-  expect(() => checkFork({}, repo, null)).not.toThrow();
+  expect(() => checkFork({}, repo, [])).not.toThrow();
 });
 
 test("a run of another repository or tenant is unknown, as one that is not there", () => {
   expect(() => checkFork({ fork }, { ...repo, path: "/other" }, source)).toThrow("has no run");
   expect(() => checkFork({ fork, tenant: "b" }, repo, source)).toThrow("has no run");
-  expect(() => checkFork({ fork }, repo, null)).toThrow("has no run");
+  expect(() => checkFork({ fork }, repo, [])).toThrow("has no run");
+});
+
+test("who chose the proof of the forked run is known from its records, and who chose that of the run before it", () => {
+  const asks = [{ question: "Which?", tasks: ["T-001"] }];
+  const asked = new RecordLog().opened([planned("T-001")]);
+  asked.judged("T-001", 1, {
+    verdict: "UNVERIFIABLE",
+    code: "ANT_VERIFY_NO_CHECK",
+    commit: null,
+    tree: null,
+    asks,
+  });
+  asked.add("input", "T-001", 1, { event: "answer", answers: ["make test"], by: "ann", instructs: true });
+  expect(checkFork({ fork }, repo, asked.records)).toEqual(["ann"]);
+  const [first, ...rest] = asked.records;
+  if (first?.type !== "intent") throw new Error("no intent");
+  const again = { ...first, body: { ...first.body, asked_by: ["ben", "ann"] } };
+  expect(checkFork({ fork }, repo, [again, ...rest])).toEqual(["ben", "ann"]);
+  expect(checkFork({ fork }, repo, source)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Stores intents and starts runs of them.
 import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
 import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
-import type { RunFacts } from "@antiphon/run";
+import { provenBy, type RunFacts } from "@antiphon/run";
 import type { AppendResult } from "@antiphon/runtime";
 import { checkApprovers } from "./approvers.ts";
 import { withTenant } from "../identity/tenant.ts";
@@ -77,13 +77,17 @@ export function intentIntake(
     await backend.admit();
     const named = runOptionsOf(intent);
     const asked = retried === undefined ? named : withAnswersOf(named, retried);
-    if (people !== "unknown") checkApprovers(asked, speaker(caller), people);
+    const principal = speaker(caller);
+    const before = retried === undefined ? [] : provenBy(retried);
+    if (people !== "unknown") checkApprovers(asked, [principal, ...before], people);
     const place = await backend.admitRun(); // gateway/G8
     try {
-      const admitted = await admission.run(intent, asked, caller);
-      if (people !== "unknown") checkApprovers(asked, speaker(caller), people, admitted.policy);
+      const { provenBy: forked, ...admitted } = await admission.run(intent, asked, caller);
+      const askedBy = [...new Set([...before, ...forked])];
+      if (people !== "unknown") checkApprovers(asked, [principal, ...askedBy], people, admitted.policy);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
-      const body = { intentId, intent, ...admitted, principal: speaker(caller), ...link };
+      const answered = askedBy.length === 0 ? {} : { asked_by: askedBy };
+      const body = { intentId, intent, ...admitted, principal, ...link, ...answered };
       const outcome = await appended(intentRecord(runId, body), place, traceparent); // gateway/G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
       return sameRun(outcome.existing, intentId);

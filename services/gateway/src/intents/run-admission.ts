@@ -42,6 +42,8 @@ export interface AdmittedRun {
   readonly options: RunOptions;
   readonly base: RepoBase;
   readonly policy: PolicyBounds;
+  /** Who chose the proof of the run that this one forks. */
+  readonly provenBy: readonly string[];
 }
 
 /** The owner of the intent and the run. */
@@ -98,8 +100,8 @@ export class RunAdmission {
   async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
     if (isMaterial(options.repo)) return this.#brief(intent, options, caller);
     const found = await this.#inspect(options, caller.session);
-    if (options.fork !== undefined)
-      checkFork(options, found.base.repo, await this.#backend.intentRecord(options.fork.run));
+    const source = options.fork === undefined ? [] : await this.#backend.read(options.fork.run);
+    const forked = checkFork(options, found.base.repo, source);
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };
@@ -128,6 +130,7 @@ export class RunAdmission {
       options: { ...demanded, ...image, ...note, ...repository },
       base: found.base,
       policy: judged.bounds,
+      provenBy: forked,
     };
   }
 
@@ -152,7 +155,7 @@ export class RunAdmission {
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     checkPaidAgents(judged.options);
     const base = await readSources(this.#backend, sources);
-    return { options: judged.options, base, policy: judged.bounds };
+    return { options: judged.options, base, policy: judged.bounds, provenBy: [] };
   }
 
   /** A session learns nothing about other repositories, not even whether they exist. */

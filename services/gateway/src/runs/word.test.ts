@@ -206,6 +206,15 @@ describe("a decision about a verified change", () => {
     expect(say(awaiting(1, "local"), approve, "local").record).not.toBeNull();
   });
 
+  it("does not count if it comes from who chose the proof of the run that this one retries or forks", () => {
+    const [intent, ...rest] = awaiting();
+    if (intent?.type !== "intent") throw new Error("no intent");
+    const again: NewRecord[] = [{ ...intent, body: { ...intent.body, asked_by: ["ben"] } }, ...rest];
+    expect(() => say(again, approve, "ben")).toThrow(/ben chose the proof/);
+    expect(() => say(again, approve, "ben")).toThrow(code("ANT_APPROVAL_OWN", { by: "ben" }));
+    expect(say(again, approve, "cleo").record).not.toBeNull();
+  });
+
   it("is refused as stale if it names another verdict than the waiting one", () => {
     const first = digestOfVerdict(awaiting());
     const second = [...after(awaiting(), changes), ...passes("T-001", 2)];

@@ -77,7 +77,12 @@ function approval(facts: RunFacts, step: RunStep, event: Approval, by: string): 
     const requester = facts.intent?.principal ?? "";
     const own = ownerOf(by, askedOf(facts).askers);
     if (own !== undefined) {
-      const did = own === requester ? "requested the run" : "told the run's agent something or answered it";
+      const did =
+        own === requester
+          ? "requested the run"
+          : facts.intent?.asked_by?.includes(own) === true
+            ? "chose the proof of the run that this one retries or forks"
+            : "told the run's agent something or answered it";
       const why = by === own ? `${by} ${did}` : `"${by}" is not a single person`;
       throw new AntiphonError("ANT_APPROVAL_OWN", `${why}, so the approval does not count`, {
         data: { by, requester },

@@ -36,7 +36,7 @@ export function forkIntent(body: IntentBody, at: ForkedAt, changed: Changed): In
     ...again,
     inputs: {
       ...again.inputs,
-      ...(checks.length === 0 ? {} : { checks }),
+      ...(at.answered.length === 0 || checks.length === 0 ? {} : { checks }),
       ...(tasks === undefined ? {} : { tasks: tasks.map((task) => leftOf(task, at, changed.agent)) }),
       fork: { ...fork, feedback: [...fork.feedback, ...wordOf(fork.epoch, changed.feedback)].slice(-20) },
     },

@@ -1,18 +1,13 @@
-/** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
-import { execFileSync } from "node:child_process";
+/** What agent packs do in a run: their lock, tools, recordings, budgets and failures, against a model server on loopback. */
 import { randomUUID } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sandboxImage } from "../support/docker.ts";
-import { makeBusyboxImage } from "../support/busybox-image.ts";
-import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
 import { eventually } from "../support/nats.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight, isNight } from "../support/night.ts";
-import { makeOtherBase, type OtherBase } from "../support/other-base.ts";
 import { accessTo, EDIT, hostAt, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -28,33 +23,13 @@ const SCRIPTED = "models.packs.example";
 const PATIENT = "patient.packs.example";
 /** Wants to see a secret of the run. */
 const CURIOUS = "curious.packs.example";
-/** Wants to know which Python its commands get. */
-const ELSEWHERE = "elsewhere.packs.example";
-
-/** Prints the version of the Python that it gets, and those variables which would change what another one loads. */
-const WHICH_PYTHON = [
-  `python3 -c 'import os, sys; found = sorted({"LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH"} & {*os.environ});`,
-  `print("It is 3." + str(sys.version_info.minor), found)'`,
-].join(" ");
-
-/** What a transcript tells, besides the command that the model wanted. */
-const SAID: Readonly<Record<string, readonly string[]>> = {
-  aider: ["#### Fix the broken add", "It subtracts.", "Applied edit to add.js"],
-  "mini-swe-agent": [FIX, "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"],
-};
-
 let stack: Stack;
 let stub: ModelStub;
 let script: ModelScript;
 let patient: ModelStub;
 let curious: ModelStub;
-let elsewhere: ModelStub;
 let answerNow = (): void => undefined;
 let directory: string;
-let bare: MinimalImage;
-let withMore: MinimalImage;
-let withoutGlibc: MinimalImage;
-let other: OtherBase;
 const projects: Project[] = [];
 
 beforeAll(async () => {
@@ -62,7 +37,6 @@ beforeAll(async () => {
   stub = await startModelStub(FIX, EDIT);
   patient = await startModelStub(FIX, EDIT, new Promise((resolve) => (answerNow = resolve)));
   curious = await startModelStub(`${FIX}; printenv MY_TOKEN`);
-  elsewhere = await startModelStub(`${WHICH_PYTHON}; ${FIX}`, EDIT);
   script = await startModelScript([
     500,
     429,
@@ -76,26 +50,16 @@ beforeAll(async () => {
     hostAt(script.port, "api.openai.com", SCRIPTED),
     hostAt(patient.port, "api.anthropic.com", PATIENT),
     hostAt(curious.port, "api.openai.com", CURIOUS),
-    hostAt(elsewhere.port, "api.openai.com", ELSEWHERE),
   ];
   const env = await accessTo(models, directory);
-  bare = makeMinimalImage("packs-bare");
-  withMore = makeMinimalImage("packs-more", [], {}, ["bash", "git"]);
-  withoutGlibc = await makeBusyboxImage("packs-busybox");
-  other = await makeOtherBase();
   stack = await startStack({ env });
-  for (const { ref } of [bare, withMore, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
-  for (const { ref } of [bare, withMore, withoutGlibc, other])
-    await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  for (const image of [bare, withMore, withoutGlibc]) image.remove();
   await stub.close();
   await patient.close();
   await curious.close();
-  await elsewhere.close();
   await script.close();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -113,50 +77,6 @@ async function logOf(runId: string): Promise<LogLine[]> {
     .split("\n")
     .map((line) => JSON.parse(line) as LogLine);
 }
-
-test.each([
-  ["model", "model:chat"],
-  ["model", "model:messages", "--model", "claude-sonnet-5-5", "--model-host", "api.anthropic.com"],
-  // Each takes one to four minutes, most of it to install.
-  ...atNight(
-    ["claude", "model:messages"],
-    ["codex", "model:responses"],
-    ["gemini", "model:generate"],
-    ["opencode", "model:chat"],
-    ["opencode-server", "model:chat"],
-    ["pi", "model:chat"],
-    ["aider", "model:chat"],
-    ["mini-swe-agent", "model:responses"],
-  ),
-])(
-  "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands (%s)",
-  async (agent, rule, ...more) => {
-    const repo = project();
-    const { document } = await stack.json<Ended>(
-      [
-        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
-        ...["--agent", agent, "--model-usd", "2", ...more],
-      ],
-      { timeoutMs: INSTALL_MS },
-    );
-    expect(document).toMatchObject({ status: "succeeded", code: null });
-    expect(repo.landed(document.runId)).toHaveLength(1);
-    const calls = (await logOf(document.runId)).filter((line) => line.rule === rule);
-    expect(calls.length).toBeGreaterThanOrEqual(agent === "aider" ? 1 : 2);
-    const { stdout: transcript } = await stack.antiphon(["logs", "--transcript", document.runId]);
-    expect(transcript).toMatch(/^== T-001 1 attempt transcript\.(jsonl|json|txt)$/m);
-    for (const said of SAID[agent] ?? [FIX, "Done."]) expect(transcript).toContain(said);
-    // People are shown the sum that the gateway has charged.
-    const shown = await stack.json<{ model: { calls: number; tokens: number } }>(["get", document.runId]);
-    expect(shown.document.model).toMatchObject({ calls: calls.length, tokens: calls.length * 1020 });
-    for (const { decision, model } of calls) {
-      expect(decision).toBe("allow");
-      expect(model?.charged_tokens).toBe(1020);
-    }
-  },
-  INSTALL_MS,
-);
-
 test(
   "a package that differs from the lock of its pack is not installed, and the run ends before an attempt",
   async () => {
@@ -182,138 +102,6 @@ test(
   },
   INSTALL_MS,
 );
-
-/** It is no check of npm, which the image has not. */
-const GREP = "grep -q 'a + b' add.js";
-
-const ran = async (repo: Project, agent: string, image: string, ...more: string[]) => {
-  const words = ["run", "Fix the broken add", "--repo", repo.path, "--no-setup", "--agent", agent];
-  const { document } = await stack.json<Ended>(
-    [...words, "--model-usd", "2", "--image", image, ...(more.length === 0 ? ["--check", GREP] : more)],
-    { timeoutMs: INSTALL_MS },
-  );
-  return document;
-};
-
-const BARE = ["pi", ...atNight("codex", "opencode", "aider")];
-/** The program of the image that each cannot do without. */
-const NEEDS: readonly (readonly [agent: string, program: string])[] = [
-  ["gemini", "bash"],
-  ["claude", "bash"],
-  ["opencode-server", "git"],
-];
-
-test.each([
-  ...BARE.map((agent) => [agent, "little else", () => bare] as const),
-  ...atNight(...NEEDS).map(([agent, program]) => [agent, program, () => withMore] as const),
-])(
-  "%s brings what it runs with: in an image with a shell and %s, without node, npm and python, it fixes a repository, and the fix lands",
-  async (agent, _has, image) => {
-    const repo = project();
-    const { runId, ...ended } = await ran(repo, agent, image().ref);
-    expect(ended).toMatchObject({ status: "succeeded", code: null });
-    expect(repo.landed(runId)).toHaveLength(1);
-    const log = ["evidence", "get", runId, "T-001", "1", "environment/agent/setup.log"];
-    expect((await stack.antiphon(log)).stdout).toMatch(/^\$ mkdir -p [^]*(npm ci|--require-hashes)/);
-  },
-  INSTALL_MS,
-);
-
-test.each(atNight("mini-swe-agent", "aider"))(
-  "%s brings its Python and the C library, so it works in an image without glibc",
-  async (agent) => {
-    const repo = project();
-    const { runId, ...ended } = await ran(repo, agent, withoutGlibc.ref);
-    expect(ended).toMatchObject({ status: "succeeded", code: null });
-    expect(repo.landed(runId)).toHaveLength(1);
-  },
-  INSTALL_MS,
-);
-
-const pythonIn = (image: string): string => {
-  const words = ["run", "--rm", "--network", "none", image, "sh", "-c", WHICH_PYTHON];
-  return execFileSync("docker", words, { encoding: "utf8" }).trim();
-};
-
-/** A small pack whose package has a compiled part, with the hashes of an agent's lock. */
-function packOfPyPI(command: string): string {
-  const folder = mkdtempSync(join(directory, "of-pypi-"));
-  const lock = readFileSync(
-    join(import.meta.dirname, "../../agents/mini-swe-agent/requirements.txt"),
-    "utf8",
-  );
-  const [line = "", requirement = ""] = /^(MarkupSafe==\S+) .*$/m.exec(lock) ?? [];
-  writeFileSync(join(folder, "requirements.txt"), `${line}\n`);
-  const program = [
-    "import markupsafe._speedups, subprocess, sys",
-    'print("mine is 3.%d, with" % sys.version_info.minor, markupsafe.escape("<"), flush=True)',
-    `subprocess.run(["sh", "-c", ${JSON.stringify(command)}], check=True)`,
-  ];
-  const pack = {
-    ...{ name: "of-pypi", argv: ["python", "-c", program.join("; ")], prompt: "stdin" },
-    install: { pip: [requirement], lock: "requirements.txt" },
-    transcript: { format: "text" },
-  };
-  writeFileSync(join(folder, "agent.yaml"), JSON.stringify(pack));
-  return folder;
-}
-
-test.each([
-  ["has no glibc", () => withoutGlibc.ref, FIX],
-  ["has another Python", () => other.ref, `${WHICH_PYTHON} && ${FIX}`],
-])(
-  "an agent of PyPI with a lock brings its Python and the C library; in an image that %s its commands get what is there",
-  async (_what, image, command) => {
-    const hasOther = command !== FIX;
-    const theirs = hasOther ? pythonIn(image()) : "";
-    const own = pythonIn(sandboxImage());
-    if (hasOther) expect(theirs).toMatch(/^It is 3\.\d+ \[\]$/);
-    expect(theirs).not.toBe(own); // Otherwise this shows nothing.
-    const check = hasOther ? `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"` : GREP;
-    const repo = project();
-    const { runId, ...ended } = await ran(repo, packOfPyPI(command), image(), "--check", check);
-    expect(ended).toMatchObject({ status: "succeeded", code: null });
-    expect(repo.landed(runId)).toHaveLength(1);
-    const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
-    expect(stdout).toContain(`${own.replace("It is", "mine is").replace(" []", "")}, with &lt;`);
-    expect(stdout).toContain(theirs);
-  },
-  INSTALL_MS,
-);
-
-test.each(atNight("mini-swe-agent"))(
-  "commands of %s and the checks get the image's Python, and no variable of the agent's own",
-  async (agent) => {
-    const theirs = pythonIn(other.ref);
-    const check = ["--check", `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"`];
-    const model = ["--model", "m", "--model-host", ELSEWHERE];
-    const { runId, ...ended } = await ran(project(), agent, other.ref, ...check, ...model);
-    expect(ended).toMatchObject({ status: "succeeded", code: null });
-    const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
-    expect(stdout).toContain(theirs);
-  },
-  INSTALL_MS,
-);
-
-test.each([
-  [
-    "pi",
-    () => withoutGlibc,
-    "the Node of the agent does not start in this image, because it needs glibc",
-  ] as const,
-  ...atNight(...NEEDS).map(([agent, program]) => [agent, () => bare, `the image has no ${program}`] as const),
-])(
-  "%s is refused before its first attempt in an image that cannot run it, with the reason",
-  async (agent, image, why) => {
-    const heard = stub.heard.length;
-    const { code, message } = await ran(project(), agent, image().ref);
-    expect(code).toBe("ANT_ENVIRONMENT_FAILED");
-    expect(message).toContain(why);
-    expect(stub.heard).toHaveLength(heard);
-  },
-  INSTALL_MS,
-);
-
 if (isNight)
   test(
     "a request that opencode-server has answered is not asked again, its change is verified again, and another seed asks anew",

@@ -91,13 +91,13 @@ describe("the intent made from the options of `antiphon run`", () => {
     expect(kind({ agent: "magic" })).toEqual({ kind: "magic" });
   });
 
-  it("fills an agent pack in, and opens the way to its model only for a run that pays for it", () => {
+  it("fills an agent pack in, and leaves its network to the gateway, which opens the way to a model that is paid for", () => {
     const pack = { name: "a", argv: ["a", "${model}"], prompt: "stdin" as const };
     const of = (flags: RunFlags) =>
       intentOf("x", "/a", { agent: "a", model: "m", ...flags }, { ...NONE, packs: [pack] });
     expect(of({}).inputs.agent).toMatchObject({ kind: "pack", argv: ["a", "m"] });
     expect(of({}).constraints).toEqual({});
-    expect(of({ modelUsd: "2" }).constraints["egress"]).toEqual({ mode: "allowlist", allowlist: [] });
+    expect(of({ modelUsd: "2" }).constraints).toEqual({ model_budget: { usd_micro: 2_000_000 } });
     expect(of({ modelUsd: "2", egress: "git+pkg" }).constraints["egress"]).toMatchObject({ mode: "git+pkg" });
   });
 

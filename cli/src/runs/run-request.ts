@@ -38,12 +38,7 @@ export interface RunFiles {
   /** The model and the host that it names with it. */
   readonly gateChoice?: PackChoice;
   /** As the intent takes it, and its tasks. */
-  readonly plan: {
-    readonly value: unknown;
-    readonly tasks: readonly TaskSpec[];
-    /** The tasks bring a network along, as the seed's DirectorTasks do. Absent: they do not. */
-    readonly bringsNetwork?: boolean;
-  } | null;
+  readonly plan: { readonly value: unknown; readonly tasks: readonly TaskSpec[] } | null;
   readonly recordingSeed: string | null;
 }
 
@@ -74,12 +69,6 @@ export function intentOf(goal: string, repoPath: string | null, flags: RunFlags,
     intent.inputs["next_agents"] = files.packs
       .slice(1)
       .map((pack) => packAgent(pack, choiceOf(pack, files.choices?.get(pack), flags)));
-  // A pack that pays for its model calls needs the way to them, and nothing else. It is no word about the network of tasks that
-  // bring one along, with which that way is open as well.
-  const { egress, model_budget } = intent.constraints;
-  const isOpen = egress !== undefined || files.plan?.bringsNetwork === true;
-  if (files.packs.length > 0 && !isOpen && model_budget !== undefined)
-    intent.constraints["egress"] = { mode: "allowlist", allowlist: [] };
   return intent;
 }
 

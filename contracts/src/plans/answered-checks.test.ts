@@ -53,3 +53,19 @@ test("a command decides the criterion that was asked about, beside the checks th
     task({ checks: ["npm test", "make bench"], acceptance_criteria: [decided] }),
   ]);
 });
+
+test("an answer is refused where it would be one check too many, unless it is there already", () => {
+  const full = Array.from({ length: 64 }, (_, i) => `make ${i}`);
+  const criteria = ["It is fast"];
+  const asks = [{ ...WHICH, criterion: "It is fast" }];
+  const of = (checks: string[], said: string, tasks?: TaskSpec[]) => () =>
+    withAnsweredChecks({ ...run(tasks), checks }, [{ asks, answer: answer(said) }]);
+  const refused = (path: string) =>
+    expect.objectContaining({ code: "ANT_INTENT_OPTIONS", data: { path } }) as Error;
+  expect(of(full, "make bench")).toThrow(refused("/inputs/checks"));
+  expect(of(full.slice(1), "make bench")().checks).toHaveLength(64);
+  expect(of(full, "make 3")().checks).toEqual(full);
+  const own = [task({ checks: full, acceptance_criteria: criteria })];
+  expect(of([], "make bench", own)).toThrow(refused("/inputs/tasks/0/checks"));
+  expect(of([], "make 3", own)().tasks?.[0]?.checks).toEqual(full);
+});

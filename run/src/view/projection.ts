@@ -69,11 +69,18 @@ export function taskContract(run: RunState, task: TaskState): TaskContract {
     ...(hasDefaultCriteria(planned) ? { default_criteria: true } : {}),
     ...doingOf(planned.task),
     ...(planned.image === undefined ? {} : { image: planned.image }),
-    ...(planned.task.egress_profile.mode === "none" ? {} : { egress_profile: planned.task.egress_profile }),
+    ...(saysNetwork(run, planned) ? { egress_profile: planned.task.egress_profile } : {}),
     feedback: task.feedback.map(({ epoch, code, message }) => ({ epoch, code, message })),
     evidence: task.evidence.map(({ key, digest }) => ({ path: key, digest })),
     ...(phase.kind === "done" && phase.commit !== null ? { commit: phase.commit } : {}),
   };
+}
+
+/** Read as a plan, a task that does not say its network has that of its run: one that was narrowed to none says so. */
+function saysNetwork({ facts }: RunState, { task: { kind, egress_profile } }: PlannedTask): boolean {
+  if (egress_profile.mode !== "none") return true;
+  const ofRun = facts.intent?.options.egress?.mode ?? "none";
+  return kind !== "git" && ofRun !== "none";
 }
 
 /** Read as a plan, criteria that were named demand more of their checks than these do. */

@@ -1,7 +1,7 @@
 // Refuses a run whose agents call a model that they have no way to: without a budget the egress gateway lets no call through,
 // and without a network nothing reaches it. Pure.
 import { AntiphonError } from "@antiphon/contracts";
-import type { AgentSpec, RunOptions } from "@antiphon/contracts";
+import type { AgentSpec, RunOptions, TaskSpec } from "@antiphon/contracts";
 
 type Choice = Pick<
   RunOptions,
@@ -11,6 +11,21 @@ type Choice = Pick<
 /** @throws AntiphonError ANT_EGRESS_BUDGET, ANT_INTENT_OPTIONS */
 export function checkPaidAgents(options: Choice): void {
   for (const [path, agent] of agentsOf(options)) checkPaid(path, agent, options);
+}
+
+/** Whether a pack of the run needs the way to the models that the run has a budget for. */
+export function paysForPack(options: Choice): boolean {
+  return hasBudget(options) && agentsOf(options).some(([, { kind }]) => kind === "pack");
+}
+
+/** The same of one task. Who takes over a rejected attempt works only on tasks that name no agent. */
+export function paysForPackOf(task: TaskSpec, options: Choice): boolean {
+  const agents = task.agent === undefined ? [options.agent, ...(options.next_agents ?? [])] : [task.agent];
+  return task.kind !== "git" && hasBudget(options) && agents.some(({ kind }) => kind === "pack");
+}
+
+function hasBudget({ model_budget: budget }: Choice): boolean {
+  return budget?.tokens !== undefined || budget?.usd_micro !== undefined;
 }
 
 function agentsOf({ agent, next_agents = [], tasks = [], gates }: Choice): [string, AgentSpec][] {
@@ -31,12 +46,13 @@ function isWithoutDefault({ kind, agent }: NonNullable<Choice["tasks"]>[number])
   return agent !== undefined || kind === "git";
 }
 
-function checkPaid(path: string, agent: AgentSpec, { model_budget: budget, egress }: Choice): void {
+function checkPaid(path: string, agent: AgentSpec, choice: Choice): void {
   if (agent.kind !== "pack" || agent.model === undefined) return;
   const { host, name } = agent.model;
   const needs = `${path}: the agent ${agent.name} calls the model ${name} at ${host}`;
+  const { egress } = choice;
   if (allows(egress?.allowlist ?? [], host)) return; // A server of the user's own, which nobody meters.
-  if (budget?.tokens === undefined && budget?.usd_micro === undefined)
+  if (!hasBudget(choice))
     throw new AntiphonError("ANT_EGRESS_BUDGET", `${needs}, and the run has no model budget`, {
       data: { path: "/constraints/model_budget" },
     });

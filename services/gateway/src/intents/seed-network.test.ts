@@ -1,8 +1,9 @@
 import { AntiphonError } from "@antiphon/contracts";
-import type { Intent, PolicyProfile, RunOptions } from "@antiphon/contracts";
+import type { AgentSpec, Intent, PolicyProfile, RunOptions } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import { DEPLOYED } from "../policy/built-in-policies.ts";
 import { PolicyGuard } from "../policy/policy-guard.ts";
+import { checkPaidAgents } from "./paid-agents.ts";
 import { checkTaskGrants } from "./task-grants.ts";
 import { runOptionsOf } from "./run-options.ts";
 
@@ -67,6 +68,44 @@ describe("a policy", () => {
   });
 });
 
+describe("a run that pays for the model of a pack", () => {
+  const pack: AgentSpec = {
+    ...{ kind: "pack", name: "own", install: [], tools: [], path: [], argv: ["agent"], prompt: "stdin" },
+    ...{ env: {}, junk: [], model: { host: "models.test", name: "m" } },
+  };
+  const models = { mode: "allowlist", allowlist: [] };
+  const paid = (plan: unknown, more: Intent["constraints"] = {}): Intent => {
+    const of = intent(plan, { model_budget: { tokens: 5 }, ...more });
+    return { ...of, inputs: { ...of.inputs, agent: pack } };
+  };
+
+  it("has the way to it where it says nothing, whatever its tasks say", async () => {
+    const none = task("a", { egress_profile: NONE });
+    for (const [plan, own] of [
+      [undefined, []],
+      [{ tasks: [{ id: 1, description: "a" }] }, [undefined]],
+      [none, [models]],
+      [
+        [none, task("b", { egress_profile: NONE, kind: "git", git_action: "git_status" })],
+        [models, NONE],
+      ],
+    ] as const) {
+      const options = await admitted(paid(plan));
+      expect([options.egress, ...networks(options)]).toEqual([models, ...own]);
+      expect(() => checkPaidAgents(options)).not.toThrow();
+    }
+    expect((await admitted(paid([none, task("b")]))).egress).toEqual(OPEN);
+  });
+
+  it("is refused by the policy that does not allow that way, and by its own word", async () => {
+    const says = { allowedEgress: ["none" as const] };
+    for (const plan of [task("a"), task("a", { egress_profile: NONE }), undefined])
+      expect(await refusal(paid(plan), says)).toEqual(["ANT_POLICY_REFUSED", "allowedEgress"]);
+    const closed = await admitted(paid(task("a"), { egress: NONE }));
+    expect(() => checkPaidAgents(closed)).toThrow(/leave egress out/);
+  });
+});
+
 describe("a run that says something about its network", () => {
   it("refuses a DirectorTask that names more, with the flag that would allow it", async () => {
     for (const egress of [NONE, hosts]) {
@@ -115,5 +154,7 @@ describe("a run that says nothing", () => {
     expect(networks(options)).toEqual([OPEN, hosts, NONE, undefined]);
     expect(options.egress).toEqual({ mode: "git+pkg", allowlist: ["a.test"] });
     expect((await admitted(intent(task("c", { egress_profile: NONE })))).egress).toEqual(NONE);
+    const names = { ...git, egress_profile: { allowlist: ["x.test"] } };
+    expect((await admitted(intent([task("c", { egress_profile: NONE }), names]))).egress).toEqual(NONE);
   });
 });

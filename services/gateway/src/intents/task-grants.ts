@@ -23,7 +23,9 @@ export function checkTaskGrants(choice: Choice): void {
       requireHeld(one, toolLeftOut("edit_repo", ofRun, one), "/constraints/allowed_tools");
   for (const [i, task] of tasks.entries()) {
     const at = `/inputs/tasks/${i}`;
-    const beyond = task.egress_profile === undefined ? null : egressBeyond(task.egress_profile, egress);
+    // A git task has no network, whatever it names.
+    const asks = task.kind === "git" ? undefined : task.egress_profile;
+    const beyond = asks === undefined ? null : egressBeyond(asks, egress);
     if (beyond !== null) throw refused(`${at}/egress_profile`, beyond);
     const { time_budget_s: time = most, allowed_tools: own, kind = "edit_repo" } = task;
     if (time > most)

@@ -140,6 +140,23 @@ describe("retry", () => {
     );
     expect(races).toEqual([`race_${"r".repeat(20)}`, null]);
   });
+
+  test("a retry and a fork name who chose the proof that they take over, by the records and not by their caller", async () => {
+    const runId = await begin({ checks: [] });
+    await eventually("asks", async () => (await types(runId)).includes("verdict"));
+    await world.call("POST", `/runs/${runId}/events`, { body: { event: "answer", answers: ["true"] } });
+    await world.call("POST", `/runs/${runId}/events`, { body: { event: "cancel" } });
+    await eventually("closed", async () => (await types(runId)).includes("closed"));
+    const retried = String((await say(runId, "retry")).body.runId);
+    const fork = (run: string) => ({ run, task: "T-001", epoch: 1, calls: 0, feedback: [] });
+    const runs = [retried, await begin({ fork: fork(runId) }), await begin({ fork: fork(retried) })];
+    for (const id of [runId, ...runs]) {
+      const record = await world.journal.find("intent", id, null, 0);
+      if (record?.type !== "intent") throw new Error("no intent");
+      const { asked_by: asked, options } = record.body;
+      expect([asked, options.checks]).toEqual(id === runId ? [undefined, []] : [["local"], ["true"]]);
+    }
+  });
 });
 
 describe("dead letters", () => {

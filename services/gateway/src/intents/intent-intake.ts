@@ -88,22 +88,11 @@ export function intentIntake(
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const answered = askedBy.length === 0 ? {} : { asked_by: askedBy };
       const body = { intentId, intent, ...admitted, principal, ...link, ...answered };
-      const outcome = await appended(intentRecord(runId, body), place, traceparent); // gateway/G2
+      const outcome = await appended(backend, intentRecord(runId, body), place, traceparent); // gateway/G2
       if (outcome.kind !== "conflict") return { runId, replayed: false };
       return sameRun(outcome.existing, intentId);
     } finally {
       place.release(); // No effect if the run was stored.
-    }
-  }
-
-  async function appended(record: NewRecord, place: Place, traceparent?: string): Promise<AppendResult> {
-    try {
-      const outcome = await backend.append(record, traceparent);
-      if (outcome.kind !== "conflict") place.stored();
-      return outcome;
-    } catch (error) {
-      place.stored(); // The record may be stored; it counts until the journal is counted again.
-      throw error;
     }
   }
 
@@ -145,6 +134,22 @@ export function intentIntake(
       return start(runId, { intentId, intent: withoutRace(intent), caller, retryOf, retried: facts });
     },
   };
+}
+
+async function appended(
+  backend: Backend,
+  record: NewRecord,
+  place: Place,
+  traceparent?: string,
+): Promise<AppendResult> {
+  try {
+    const outcome = await backend.append(record, traceparent);
+    if (outcome.kind !== "conflict") place.stored();
+    return outcome;
+  } catch (error) {
+    place.stored(); // The record may be stored; it counts until the journal is counted again.
+    throw error;
+  }
 }
 
 interface Stored {

@@ -178,6 +178,38 @@ describe("the image of a run", () => {
     }
   });
 
+  test("of a task decides which check is found for that task", async () => {
+    await stack.json(["images", "allow", minimal.ref]);
+    const repo = project({ ...GREETING, Makefile: "test:\n\tgrep -q b other.txt\n" });
+    const agent = (command: string) => ({ kind: "scripted", commands: [command] });
+    const tasks = [
+      {
+        ...{ id: 1, description: "Fix the greeting", image: minimal.ref, allowed_files: ["greeting.txt"] },
+        agent: agent("sed -i s/helo/hello/ greeting.txt"),
+      },
+      {
+        ...{ id: 2, description: "Add the other file", allowed_files: ["other.txt"] },
+        agent: agent("echo b > other.txt"),
+      },
+    ];
+    const file = join(repo.path, "..", `${basename(repo.path)}-plan.json`);
+    try {
+      writeFileSync(file, JSON.stringify({ goal: "Fix both", tasks }));
+      const run = ["run", "--plan", file, "--repo", repo.path, "--attempts", "1", "--allow-unproven"];
+      const { document } = await stack.json<Summary>(run);
+      const { body } = await stack.http("GET", `/runs/${document.runId}/events`, undefined, {
+        accept: "application/json",
+      });
+      const records = body["records"] as { type: string; body: { checks?: { command: string }[] } }[];
+      const judged = records
+        .filter(({ type }) => type === "verdict")
+        .map((one) => one.body.checks?.[0]?.command);
+      expect(judged.slice(0, 2).toSorted()).toEqual(["make test", "sh ./test.sh"]);
+    } finally {
+      rmSync(file, { force: true });
+    }
+  });
+
   test("is replaced by the standard one if devcontainer.json builds it, and the run reports that", async () => {
     const files = {
       "a.txt": "a\n",

@@ -417,6 +417,17 @@ export const RUN_OPTIONS = {
         "Written by the gateway: programs that the image lacks. A check that the repository does not declare is passed over if it needs one, and so is the setup that does.",
     }),
   ),
+  task_image_lacks: option(
+    null,
+    Type.Record(
+      Type.String({ minLength: 1, maxLength: 512 }),
+      Type.Array(text(64, "A program."), { maxItems: 64 }),
+      {
+        maxProperties: 64,
+        description: "Written by the gateway: the same by image, for the images that tasks name.",
+      },
+    ),
+  ),
   services: option(
     null,
     Type.Array(ServiceSpec, {

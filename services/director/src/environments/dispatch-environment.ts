@@ -2,15 +2,14 @@
 import type { AgentSpec, EnvironmentSpec, PlannedGate, TreeRef } from "@antiphon/contracts";
 import { intentOf, type RunState } from "@antiphon/run";
 import type { EnvironmentPort, RepositoryPort, SetupOf, VerdictEvidencePort } from "../ports.ts";
+import { lackedBy } from "./run-room.ts";
 import { withAgent } from "./agent-environment.ts";
 import { Undispatched } from "../effects/undispatched.ts";
 import { EnvironmentFailed } from "./environment-failed.ts";
 
-/** `image_lacks` is about the run's own image, so it does not count for another one. */
 export function setupOf(run: RunState, image: string | null): SetupOf {
   const { options, base } = intentOf(run);
-  const lacks = image === (options.image ?? null) ? options.image_lacks : undefined;
-  return { repo: base.repo, base: base.commit, named: options.setup, lacks };
+  return { repo: base.repo, base: base.commit, named: options.setup, lacks: lackedBy(image, options) };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The commands that decide a task. */
 import type { RepoBase, RunOptions } from "@antiphon/contracts";
 import type { TaskState } from "@antiphon/run";
+import { imageOf, lackedBy } from "../environments/run-room.ts";
 import type { RepositoryPort } from "../ports.ts";
 
 /** The commands, and whether the repository named them. */
@@ -17,10 +18,10 @@ export async function checksOf(
   { planned }: Pick<TaskState, "planned">,
   base: RepoBase,
   repository: Pick<RepositoryPort, "discoverChecks">,
-  { image_lacks: lacks }: Pick<RunOptions, "image_lacks">,
+  options: Pick<RunOptions, "image" | "image_lacks" | "task_image_lacks">,
 ): Promise<Checks> {
   const { commands, mode } = planned.task.verify_profile;
   if (commands.length > 0 || mode === "none") return { commands, discovered: false };
-  const lacking = planned.image === undefined ? lacks : undefined;
-  return { commands: await repository.discoverChecks(base.repo, base.commit, lacking), discovered: true };
+  const lacks = lackedBy(imageOf(planned, options), options);
+  return { commands: await repository.discoverChecks(base.repo, base.commit, lacks), discovered: true };
 }

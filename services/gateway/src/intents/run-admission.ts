@@ -119,6 +119,7 @@ export class RunAdmission {
     const note = {
       ...(notes.length === 0 ? {} : { image_note: notes.join("; ") }),
       ...(over.lacks.length === 0 ? {} : { image_lacks: [...over.lacks] }),
+      ...(await this.#lacksOfTasks(demanded, found, runsIn)),
     };
     const { absent, services } = found;
     const repository = {
@@ -132,6 +133,22 @@ export class RunAdmission {
       policy: judged.bounds,
       provenBy: forked,
     };
+  }
+
+  /** What the images lack that tasks name for themselves. A task without a check has one discovered for its own image. */
+  async #lacksOfTasks(
+    { tasks = [] }: RunOptions,
+    { check_candidates }: Inspected,
+    image: string,
+  ): Promise<Pick<RunOptions, "task_image_lacks">> {
+    const named = new Set(tasks.flatMap((task) => task.image ?? []));
+    named.delete(image);
+    const lacks: Record<string, string[]> = {};
+    for (const one of named) {
+      const over = await checksThatStart(this.#backend, check_candidates, one);
+      if (over.lacks.length > 0) lacks[one] = [...over.lacks];
+    }
+    return Object.keys(lacks).length === 0 ? {} : { task_image_lacks: lacks };
   }
 
   /** The options with the skills that judge the changes, and who they are. */

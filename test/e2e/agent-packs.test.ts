@@ -136,46 +136,6 @@ if (isNight)
     INSTALL_MS,
   );
 
-const SHELLS = ["bash", "run_shell_command", "exec_command"];
-
-test.each(atNight("claude", "gemini", "opencode", "opencode-server", "pi"))(
-  "%s is offered no shell in a run without one, and a call of it changes nothing",
-  async (agent) => {
-    const repo = project();
-    const before = stub.heard.length;
-    const { document } = await stack.json<Ended>(
-      [
-        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK, "--attempts", "1"],
-        ...["--agent", agent, "--model-usd", "2", "--tools", "read_file,write_file,edit_file"],
-      ],
-      { timeoutMs: INSTALL_MS },
-    );
-    expect(document.status).toBe("failed");
-    expect(repo.landed(document.runId)).toEqual([]);
-    const offered = stub.heard.slice(before).map(({ body }) => toolsIn(body));
-    expect(offered.some((names) => names.length > 0)).toBe(true);
-    for (const names of offered) for (const shell of SHELLS) expect(names).not.toContain(shell);
-  },
-  INSTALL_MS,
-);
-
-/** The names of the tools that a call offers, in lower case. */
-function toolsIn(body: string): string[] {
-  interface Offered {
-    name?: string;
-    function?: { name: string };
-    functionDeclarations?: { name: string }[];
-  }
-  const { tools = [] } = JSON.parse(body === "" ? "{}" : body) as { tools?: Offered[] };
-  return tools
-    .flatMap(({ name, function: one, functionDeclarations: all = [] }) => [
-      name ?? one?.name ?? "",
-      ...all.map((each) => each.name),
-    ])
-    .filter((name) => name !== "")
-    .map((name) => name.toLowerCase());
-}
-
 test(
   "the agent `model` goes by the task: its words are the proposal's summary, and a replay of it gives the same",
   async () => {

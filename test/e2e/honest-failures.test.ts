@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { atNight, isNight } from "../support/night.ts";
+import { isNight } from "../support/night.ts";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
@@ -242,7 +242,7 @@ if (isNight)
 
 test.each<[end: string, limit: { run_time_budget_s?: number }]>([
   ["canceled", {}],
-  ...atNight<[string, object]>(["over its time budget", { run_time_budget_s: 10 }]),
+  ["over its time budget", { run_time_budget_s: 10 }],
 ])(
   "what an attempt did in a run that is %s is kept, shown, and taken up by another run",
   async (_, limit) => {

@@ -12,7 +12,7 @@ import { validate } from "@antiphon/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { startModelScript, type Line, type ModelScript } from "../../support/model-script.ts";
-import { atNight, isNight } from "../../support/night.ts";
+import { isNight } from "../../support/night.ts";
 
 const PACK = join(import.meta.dirname, "../../../agents/opencode-server");
 const PLAN = { nodes: [{ id: "add", kind: "compute", deps: [] }] };
@@ -149,7 +149,7 @@ test(
   TEST_MS,
 );
 
-test.each(["SIGKILL", ...atNight("SIGSTOP" as const)] as const)(
+test.each(["SIGKILL", "SIGSTOP"] as const)(
   "a server that gets %s in the middle of a turn is started again, and the session goes on",
   async (signal) => {
     const attempt = new Attempt();

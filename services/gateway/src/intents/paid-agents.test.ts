@@ -27,6 +27,18 @@ test("a budget without a network is refused as well", () => {
   expect(() => checkPaidAgents(choice)).toThrow(expect.objectContaining({ code: "ANT_INTENT_OPTIONS" }));
 });
 
+test("a budget beside the agent's own host on the allowlist is refused, because calls could leave unmetered", () => {
+  const egress = { mode: "allowlist" as const, allowlist: ["models.test"] };
+  const refused = expect.objectContaining({
+    code: "ANT_INTENT_OPTIONS",
+    data: { path: "/constraints/egress/allowlist" },
+  });
+  expect(() => checkPaidAgents({ agent: paid, egress, model_budget: budget })).toThrow(refused);
+  expect(() =>
+    checkPaidAgents({ agent: free, next_agents: [paid], egress, model_budget: { tokens: 9 } }),
+  ).toThrow(refused);
+});
+
 test("an agent that calls no model, that no task has, or whose host the user allowed needs no budget", () => {
   expect(() => checkPaidAgents({ agent: free })).not.toThrow();
   expect(() => checkPaidAgents({ agent: paid, tasks: [{ ...task, agent: free }] })).not.toThrow();

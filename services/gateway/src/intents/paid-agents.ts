@@ -51,7 +51,14 @@ function checkPaid(path: string, agent: AgentSpec, choice: Choice): void {
   const { host, name } = agent.model;
   const needs = `${path}: the agent ${agent.name} calls the model ${name} at ${host}`;
   const { egress } = choice;
-  if (allows(egress?.allowlist ?? [], host)) return; // A server of the user's own, which nobody meters.
+  if (allows(egress?.allowlist ?? [], host)) {
+    if (!hasBudget(choice)) return; // A server of the user's own, which nobody meters.
+    throw new AntiphonError(
+      "ANT_INTENT_OPTIONS",
+      `${needs}; a call of a host on the allowlist is not metered unless the deployment has a price for it, so the run's budget would not hold: leave ${host} out of the allowlist, and \`antiphon models add\` names a server of your own, at a price of 0`,
+      { data: { path: "/constraints/egress/allowlist" } },
+    );
+  }
   if (!hasBudget(choice))
     throw new AntiphonError("ANT_EGRESS_BUDGET", `${needs}, and the run has no model budget`, {
       data: { path: "/constraints/model_budget" },

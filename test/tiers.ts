@@ -59,6 +59,7 @@ export const COMMIT: readonly string[] = [
 /** Also part of `npm run test:all`, which CI runs: what kills, waits for leases, fills disks or plays campaigns. */
 export const ALL_ONLY: readonly string[] = [
   "test/chaos/cluster-survival.test.ts",
+  "test/chaos/drain.test.ts",
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-binaries.test.ts",
@@ -78,7 +79,6 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/crash.test.ts",
   "test/e2e/diamond.test.ts",
   "test/e2e/documented-answers.test.ts",
-  "test/e2e/drain.test.ts",
   "test/e2e/egress.test.ts",
   "test/e2e/environments.test.ts",
   "test/e2e/futile-calls.test.ts",

@@ -9,10 +9,10 @@ import { limits, topology } from "@antiphon/contracts";
 import { ROLES } from "@antiphon/contracts/roles";
 import type { Bus } from "@antiphon/runtime";
 import { afterAll, expect, test } from "vitest";
-import { startAntiphon } from "../chaos/rig/antiphon.ts";
-import { Client } from "../chaos/rig/client.ts";
-import { Load } from "../chaos/rig/load.ts";
-import { seeded } from "../chaos/rig/random.ts";
+import { startAntiphon } from "./rig/antiphon.ts";
+import { Client } from "./rig/client.ts";
+import { Load } from "./rig/load.ts";
+import { seeded } from "./rig/random.ts";
 import { eventually } from "../support/nats.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 
@@ -58,7 +58,7 @@ test(
     });
     try {
       const workload = { repos: repos.map(({ path }) => path), dockerEvery: 10, poison: false };
-      const options = { seed: 1, runs: 40, workload, open: 12, submitters: 3 };
+      const options = { seed: 1, runs: 40, workload, open: 6, submitters: 3 };
       const load = new Load(system, new Client(system.urls), options, seeded(2));
       let over = false;
       const driven = load.drive(() => over);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AGENT_REQUESTS } from "./agent-bodies.fixture.ts";
+import { CHAT_REQUESTS } from "./chat-bodies.fixture.ts";
 import { routeOf } from "./endpoint.ts";
 import { readCall, type ModelCall } from "./model-call.ts";
 
@@ -10,6 +11,8 @@ const price = {
   cache_write: 6_000_000,
   max_output: 64_000,
 };
+
+const REQUESTS = [...AGENT_REQUESTS, ...CHAT_REQUESTS];
 
 function read({
   shape,
@@ -23,7 +26,7 @@ function read({
 }
 
 describe("the requests of real programs", () => {
-  it.each(AGENT_REQUESTS)("of $program are metered, and nothing leaves that costs extra", (request) => {
+  it.each(REQUESTS)("of $program are metered, and nothing leaves that costs extra", (request) => {
     const call = read(request);
     expect(call.removed).toEqual(request.removed);
     expect(call.unknown).toEqual([]);
@@ -31,14 +34,11 @@ describe("the requests of real programs", () => {
     for (const name of request.removed) expect(sent).not.toContain(`"${name.replace(/^tool /, "")}"`);
   });
 
-  it.each(AGENT_REQUESTS)(
-    "of a later version of $program pass with fields that nobody knows yet",
-    (request) => {
-      const call = read({ ...request, body: { ...request.body, some_new_field: { a: 1 } } });
-      expect(call.unknown).toEqual(["some_new_field"]);
-      expect(call.bodyWith(1)).toHaveProperty("some_new_field");
-    },
-  );
+  it.each(REQUESTS)("of a later version of $program pass with fields that nobody knows yet", (request) => {
+    const call = read({ ...request, body: { ...request.body, some_new_field: { a: 1 } } });
+    expect(call.unknown).toEqual(["some_new_field"]);
+    expect(call.bodyWith(1)).toHaveProperty("some_new_field");
+  });
 
   it("keep only the parameters of a query that change no price", () => {
     const at = (query: string) =>

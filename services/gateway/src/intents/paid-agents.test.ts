@@ -32,7 +32,7 @@ test("a budget beside the agent's own host on the allowlist is refused, because 
   const refused = expect.objectContaining({
     code: "ANT_INTENT_OPTIONS",
     data: { path: "/constraints/egress/allowlist" },
-  });
+  }) as Error;
   expect(() => checkPaidAgents({ agent: paid, egress, model_budget: budget })).toThrow(refused);
   expect(() =>
     checkPaidAgents({ agent: free, next_agents: [paid], egress, model_budget: { tokens: 9 } }),

@@ -5,15 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight } from "../support/night.ts";
-import { accessTo, EDIT, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
+import { accessTo, EDIT, INSTALL_MS, packHostsAt, logOf, type Ended } from "./support/agents-with-models.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
-
-interface LogLine {
-  rule: string;
-  decision: string;
-  model?: { charged_tokens: number; reserved_tokens: number };
-}
 
 /** What a transcript tells, besides the command that the model wanted. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
@@ -44,13 +38,6 @@ function project(): Project {
   return made;
 }
 
-async function logOf(runId: string): Promise<LogLine[]> {
-  const log = await stack.antiphon(["evidence", "get", runId, "T-001", "1", "egress/requests.jsonl"]);
-  return log.stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as LogLine);
-}
 /** Most of the time of each is its installation, so they are installed side by side. */
 test.concurrent.each([
   ["model", "model:chat"],
@@ -78,7 +65,7 @@ test.concurrent.each([
     );
     expect(document).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(document.runId)).toHaveLength(1);
-    const calls = (await logOf(document.runId)).filter((line) => line.rule === rule);
+    const calls = (await logOf(stack, document.runId)).filter((line) => line.rule === rule);
     expect(calls.length).toBeGreaterThanOrEqual(agent === "aider" ? 1 : 2);
     const { stdout: transcript } = await stack.antiphon(["logs", "--transcript", document.runId]);
     expect(transcript).toMatch(/^== T-001 1 attempt transcript\.(jsonl|json|txt)$/m);

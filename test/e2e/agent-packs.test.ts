@@ -8,15 +8,17 @@ import { eventually } from "../support/nats.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight, isNight } from "../support/night.ts";
-import { accessTo, EDIT, hostAt, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
+import {
+  accessTo,
+  EDIT,
+  hostAt,
+  INSTALL_MS,
+  packHostsAt,
+  logOf,
+  type Ended,
+} from "./support/agents-with-models.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
-
-interface LogLine {
-  rule: string;
-  decision: string;
-  model?: { charged_tokens: number; reserved_tokens: number };
-}
 
 const SCRIPTED = "models.packs.example";
 /** Answers once the test says so. */
@@ -70,13 +72,6 @@ function project(): Project {
   return made;
 }
 
-async function logOf(runId: string): Promise<LogLine[]> {
-  const log = await stack.antiphon(["evidence", "get", runId, "T-001", "1", "egress/requests.jsonl"]);
-  return log.stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as LogLine);
-}
 test(
   "a package that differs from the lock of its pack is not installed, and the run ends before an attempt",
   async () => {
@@ -229,7 +224,7 @@ test(
       ],
     ]);
     // Checkpoints go through the log as well, and are no calls.
-    const calls = (await logOf(document.runId)).filter(({ model }) => model !== undefined);
+    const calls = (await logOf(stack, document.runId)).filter(({ model }) => model !== undefined);
     const charged = calls.map(({ model }) => model?.charged_tokens ?? 0);
     const [failed, limited, first, cut = 0, ...rest] = charged;
     expect([failed, limited, first, rest]).toEqual([0, 0, 1020, [1020, 1020]]);

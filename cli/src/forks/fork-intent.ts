@@ -29,7 +29,7 @@ export function forkIntent(body: IntentBody, at: ForkedAt, changed: Changed): In
       "start it again with its goal; it reads the connectors anew",
     );
   const { approvals } = body.intent.constraints;
-  // Nobody is asked again what was answered: the answer is what the fork's caller asks for.
+  // A question that was answered is not asked again: the fork's caller takes the answer for a check of its own.
   const { checks, tasks: all, allow_unverified } = withAnsweredChecks(body.options, at.answered);
   const tasks = all?.filter(({ id }) => !done.includes(nameOf(id)));
   return {

@@ -167,7 +167,7 @@ function ofDirectorTasks(
       ...(ref === null ? {} : { base_ref: ref }),
       ...(checks.length === 0 ? {} : { checks }),
       ...(acceptance_criteria.length === 0 ? {} : { acceptance_criteria }),
-      // What a task leaves open is decided with the options of its run: its time is that of the run.
+      // A task that names no time has that of its run.
       ...(egress_profile === undefined ? {} : { egress_profile: task.egress_profile }),
       ...(time_budget_s === undefined ? {} : { time_budget_s }),
       ...(kind === "git" ? {} : { allowed_tools: task.allowed_tools }),

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { registryAccess } from "../../support/package-registries.ts";
+import type { Stack } from "./stack.ts";
 
 /** The largest pack is 750 MB, which a busy machine takes minutes to download and store. */
 export const INSTALL_MS = 600_000;
@@ -57,4 +58,20 @@ export async function accessTo(
   const config = { ...(JSON.parse(readFileSync(file, "utf8")) as object), models };
   writeFileSync(file, JSON.stringify(config));
   return env;
+}
+
+/** A line of the egress gateway's log of an attempt. */
+export interface LogLine {
+  readonly rule: string;
+  readonly decision: string;
+  readonly model?: { readonly charged_tokens: number; readonly reserved_tokens: number };
+}
+
+/** The requests of the first attempt of a run's first task. */
+export async function logOf(stack: Stack, runId: string): Promise<LogLine[]> {
+  const log = await stack.antiphon(["evidence", "get", runId, "T-001", "1", "egress/requests.jsonl"]);
+  return log.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as LogLine);
 }

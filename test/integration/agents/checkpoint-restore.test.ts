@@ -1,4 +1,4 @@
-/** What the own loop does with a checkpoint that it cannot restore, with real git. */
+/** The own loop meets a checkpoint that it cannot restore, with real git. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What has arrived of a model's answer, what the call is charged for it, and why it failed. Pure. */
+/** The part of a model's answer that has arrived, the charge for it, and the reason if the call failed. Pure. */
 import { plus, type Charge, type Reserved } from "./ledger.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { StatedUsage } from "./model-usage.ts";
@@ -54,7 +54,7 @@ export function chargedFor(
 
 const TROUBLE_CHARS = 200;
 
-/** What went wrong, for the log and for the reason of an attempt that ends with this call. */
+/** The failure in words, for the log and for the reason of an attempt that ends with this call. */
 export function failedFrom(
   host: string,
   { status, trouble }: ReceivedAnswer,

@@ -135,7 +135,7 @@ export class RunAdmission {
     };
   }
 
-  /** What the images lack that tasks name for themselves. A task without a check has one discovered for its own image. */
+  /** Programs that the images of single tasks lack, so that a check found for such a task is one that its image can start. */
   async #lacksOfTasks(
     { tasks = [] }: RunOptions,
     { check_candidates }: Inspected,

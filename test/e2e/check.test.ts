@@ -164,4 +164,11 @@ describe("antiphon init", () => {
     expect({ code, ...document }).toMatchObject({ code: 1, found: [] });
     expect(existsSync(document.written)).toBe(true);
   });
+
+  test("says how to start a run on a check that ran and failed", async () => {
+    project = makeProject({ "package.json": JSON.stringify({ scripts: { test: "exit 1" } }) });
+    const { code, stderr } = await init();
+    expect({ code, stderr }).toMatchObject({ code: 1 });
+    expect(stderr).toMatch(/if that failure is what to fix: antiphon run "<intent>" --check 'npm test'/);
+  });
 });

@@ -1,6 +1,12 @@
 import { validateDocument } from "@antiphon/contracts/documents/document";
 import { describe, expect, it } from "vitest";
-import { declaredChecks, furtherCommands, projectFileText, type Tried } from "./project-file.ts";
+import {
+  declaredChecks,
+  furtherCommands,
+  projectFileText,
+  ranAndFailed,
+  type Tried,
+} from "./project-file.ts";
 
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 const tried = (command: string, exitCode: number | null, timedOut = false): Tried => ({
@@ -35,6 +41,12 @@ describe("the antiphon.yaml of `antiphon init`", () => {
     expect(file).toContain("#   npm run build: ran out of time after 1.2 s");
     expect(file).toContain("\n#   - npm run lint\n");
     expect(declaredChecks(file, "antiphon.yaml")).toEqual(["npm test"]);
+  });
+
+  it("tells a check that ran and failed from one that passed, could not start or ran out of time", () => {
+    const ends = [1, 2, 0, 126, 127, null].map((exitCode) => ranAndFailed(tried("npm test", exitCode)));
+    expect(ends).toEqual([true, true, false, false, false, false]);
+    expect(ranAndFailed(tried("npm test", 1, true))).toBe(false);
   });
 
   it("is valid without a check that passes, and names none", () => {

@@ -50,6 +50,11 @@ export function passed({ exitCode }: Tried): boolean {
   return exitCode === 0;
 }
 
+/** The shell says 126 and 127 of a program that could not be started. */
+export function ranAndFailed({ exitCode, timedOut }: Tried): boolean {
+  return exitCode !== null && !timedOut && ![0, 126, 127].includes(exitCode);
+}
+
 export function told({ exitCode, timedOut, durationMs }: Tried): string {
   const time = duration(durationMs);
   if (exitCode === 0) return `passed in ${time}`;

@@ -34,7 +34,8 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   const { repositoryOf } = await import("../runs/repository-place.ts");
   const { headOf } = await import("../checks/work-tree-diff.ts");
   const files = await import("../checks/repository-files.ts");
-  const { passed, projectFileText } = await import("../checks/project-file.ts");
+  const { passed, projectFileText, ranAndFailed } = await import("../checks/project-file.ts");
+  const { quoted } = await import("../checks/command-line.ts");
   const { top, head } = await headOf(repositoryOf(flags.repo));
   const there = files.projectFileOf(top);
   if (there !== null && flags.force !== true && flags.dryRun !== true)
@@ -52,6 +53,11 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   context.screen.err(
     "no check passes on the last commit. A check runs without a network, on the tracked files and the programs of the image",
   );
+  const failing = findings.found.find(ranAndFailed);
+  if (failing !== undefined)
+    context.screen.err(
+      `if that failure is what to fix: antiphon run "<intent>" --check ${quoted(failing.command)}`,
+    );
 }
 
 /**

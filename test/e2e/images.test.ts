@@ -87,6 +87,7 @@ describe("the image of a run", () => {
       expect([yaml, devcontainer][i]?.landed(document.runId)).toHaveLength(1);
     }
     const { stdout } = await stack.antiphon(["images", "list"]);
+    expect(stdout).toMatch(/^IMAGE +ID +ALLOWED BY +SIZE +PROGRAMS\n(\S+ \()?default\)? /);
     expect(stdout).toContain(minimal.ref);
   });
 

@@ -5,7 +5,7 @@ import { placesOf } from "../agents/pack-places.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
-import { table } from "../screen/table.ts";
+import { printList } from "../screen/list.ts";
 
 type Json = { json?: boolean };
 
@@ -55,7 +55,7 @@ async function list(context: CliContext, json: boolean): Promise<void> {
     origin === "own" ? "your own" : "",
     pack.description ?? "",
   ]);
-  for (const row of table(rows)) context.screen.out(row.trimEnd());
+  printList(context.screen, ["AGENT", "PACKAGE", "MODEL", "ORIGIN", "PROGRAM"], rows);
 }
 
 function versionOf({ install }: AgentPack): string {

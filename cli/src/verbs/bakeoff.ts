@@ -59,7 +59,7 @@ async function run(context: CliContext, flags: BakeoffFlags): Promise<void> {
   const { isOver, pastTasks, requireRuns } = await import("../bakeoff/past-runs.ts");
   const { leftOutLines } = await import("../bakeoff/sample.ts");
   const { exitCodeOf, HEADER, standingRows, standingsOf } = await import("../bakeoff/standings.ts");
-  const { table } = await import("../screen/table.ts");
+  const { printList } = await import("../screen/list.ts");
   const filter = filterOf(filterFlags(flags.runs));
   const gateway = await context.gateway();
   const { runs: known } = await listRuns(gateway, filter, Number.POSITIVE_INFINITY);
@@ -83,9 +83,7 @@ async function run(context: CliContext, flags: BakeoffFlags): Promise<void> {
   context.setExitCode(stop.signal.aborted ? 130 : exitCodeOf(baked));
   const leftOut = { repeated, withoutRepository };
   if (json) return screen.json({ pastRuns: tasks.length, leftOut, standings, runs: entries });
-  const [header = "", ...lines] = table([HEADER, ...standingRows(standings)]);
-  screen.out(screen.colours.dim(header));
-  for (const line of lines) screen.out(line.trimEnd());
+  printList(screen, HEADER, standingRows(standings));
   for (const { agent, runId, of, status, code } of entries)
     screen.out(
       screen.colours.dim(`  ${runId ?? "-"}  ${of}  ${agent}  ${status}${code === null ? "" : ` ${code}`}`),

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { firstLine } from "../runs/sentences.ts";
+import { printList } from "../screen/list.ts";
 import { table } from "../screen/table.ts";
 
 export const addDlq: AddVerb = (program, context) => {
@@ -45,7 +46,7 @@ function addList(dlq: Command, context: CliContext): void {
         code,
         firstLine(detail).slice(0, 80),
       ]);
-      for (const row of table(rows)) context.screen.out(row);
+      printList(context.screen, ["DEAD LETTER", "AT", "CODE", "DETAIL"], rows);
       if (answer.more > 0)
         context.screen.err(
           `${answer.more} more: antiphon dlq list --after ${answer.letters.at(-1)?.seq ?? 0}`,

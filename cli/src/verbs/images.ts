@@ -4,7 +4,8 @@ import { TOOLCHAIN_NAMES } from "@antiphon/contracts/settings/toolchains";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
-import { bytes, table } from "../screen/table.ts";
+import { printList } from "../screen/list.ts";
+import { bytes } from "../screen/table.ts";
 
 type Images = Extract<ImagesReply, { ok: true }>;
 type Json = { json?: boolean };
@@ -78,7 +79,7 @@ function show({ screen }: CliContext, { images }: Images): void {
   if (images.length === 0)
     return screen.out("no image is allowed; build the standard one: antiphon images build");
   const rows = images.map(({ ref, id, allowed_by, bytes: size, sealed, programs }) => [
-    ref,
+    allowed_by === "setup" ? standardName(ref) : ref,
     id === null ? "-" : id.slice(0, 19),
     allowed_by,
     size === null ? "not on the engine" : bytes(size),
@@ -86,5 +87,8 @@ function show({ screen }: CliContext, { images }: Images): void {
       " ",
     ),
   ]);
-  for (const row of table(rows)) screen.out(row.trimEnd());
+  printList(screen, ["IMAGE", "ID", "ALLOWED BY", "SIZE", "PROGRAMS"], rows);
 }
+
+/** `image: default` means the image of the set-up, which may have no other name than its id. */
+const standardName = (ref: string): string => (ref.startsWith("sha256:") ? "default" : `${ref} (default)`);

@@ -4,6 +4,7 @@ import type { EgressConfig, ModelHostView, ModelsReply } from "@antiphon/contrac
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import type { AddOptions } from "../models/model-entry.ts";
+import { printList } from "../screen/list.ts";
 import { table } from "../screen/table.ts";
 
 type Models = Extract<ModelsReply, { ok: true }>;
@@ -116,10 +117,10 @@ function show({ screen }: CliContext, { hosts, unusable, file }: Models, name: s
     host.host,
     host.shape,
     keyWords(host),
-    `${Object.keys(host.prices).length} prices`,
+    String(Object.keys(host.prices).length),
     host.upstream === null ? host.origin : `${host.origin}, calls go to ${host.upstream}`,
   ]);
-  for (const row of table(rows)) screen.out(row.trimEnd());
+  printList(screen, ["HOST", "SHAPE", "KEY", "PRICES", "FROM"], rows);
   for (const { entry, reason } of unusable) screen.out(`not used: ${entry}: ${reason}`);
   if (file !== null && name === null) screen.out(`configuration: ${file}`);
   const one = hosts.find(({ host }) => host === name?.toLowerCase());

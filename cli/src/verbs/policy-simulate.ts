@@ -7,7 +7,7 @@ import { examples, type CliContext } from "../context.ts";
 import { Failure, usage } from "../failure.ts";
 import { filterFlags, filterOf } from "../runs/run-filter.ts";
 import { listRuns } from "../runs/run-pages.ts";
-import { table } from "../screen/table.ts";
+import { printList } from "../screen/list.ts";
 
 interface SimulateFlags {
   readonly runs: string;
@@ -61,9 +61,7 @@ async function simulate(
     const rows = refused.map(({ runId, principal, repo, refusal }) =>
       [runId, principal, repo, refusal?.profile, refusal?.rule, refusal?.value].map(String),
     );
-    const [header = "", ...lines] = table([["RUN", "BY", "REPOSITORY", "PROFILE", "RULE", "VALUE"], ...rows]);
-    screen.out(screen.colours.dim(header));
-    for (const line of lines) screen.out(line.trimEnd());
+    printList(screen, ["RUN", "BY", "REPOSITORY", "PROFILE", "RULE", "VALUE"], rows);
   }
   screen.out(`${refused.length} of ${runs.length} runs would be refused`);
 }

@@ -9,7 +9,7 @@ import { filterOf } from "../runs/run-filter.ts";
 import { runRows, STATUSES } from "../runs/run-lines.ts";
 import type { RunLine } from "../runs/run-lines.ts";
 import { listRuns } from "../runs/run-pages.ts";
-import { table } from "../screen/table.ts";
+import { printList } from "../screen/list.ts";
 
 interface RunsFlags {
   readonly limit?: string;
@@ -84,9 +84,8 @@ function show(
   if (runs.length === 0 && !isFiltered)
     return screen.out('no runs yet; start one with: antiphon run "<intent>"');
   if (runs.length === 0) return screen.out("no run matches");
-  const [header = "", ...rows] = table(runRows(runs, Date.now()));
-  screen.out(screen.colours.dim(header));
-  for (const row of rows) screen.out(row);
+  const [columns = [], ...rows] = runRows(runs, Date.now());
+  printList(screen, columns, rows);
   if (goesOn) screen.err("there are more: --limit <n> or --all");
 }
 

@@ -1,6 +1,7 @@
 /**
  * cli/C5: every verb of the command, against a gateway, a repository, files and programs that are hostile. Whatever they say,
- * a terminal is sent readable text and our own colours. A verb without a row fails the test.
+ * a terminal is sent readable text and our own colours. A verb is called with a run id for each of its arguments, unless it has
+ * a row here.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { encode } from "@antiphon/contracts";
+import type { Command } from "commander";
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../../cli/src/config.ts";
@@ -23,7 +25,8 @@ import { DIFF, openHostileGateway, RUN, type HostileGateway } from "../../suppor
 import { faultsIn, FORGED, HOSTILE, SEEN, SEEN_IN_JSON } from "../../support/hostile-text.ts";
 
 interface Row {
-  readonly words: readonly string[];
+  /** Default: the verb, and a run id for each argument that it requires. */
+  readonly words?: readonly string[];
   /** No text from outside is in its result, because of this. */
   readonly silent?: string;
   /** It prints one text and nothing else, so a line of it cannot pass for one of ours. */
@@ -41,56 +44,41 @@ const root = join(place, "root");
 const state = join(place, "state");
 const file = (name: string): string => join(place, name);
 
-const ROWS: Readonly<Record<string, Row>> = {
+const OWN: Readonly<Record<string, Row>> = {
   run: { words: ["run", HOSTILE, "--repo", repo, "--command", "true", "--follow"] },
   init: { words: ["init", "--repo", repo, "--dry-run"] },
   check: { words: ["check", "--repo", repo, "--check", HOSTILE] },
-  runs: { words: ["runs"] },
-  "runs restore": { words: ["runs", "restore", RUN] },
-  get: { words: ["get", RUN] },
   open: { words: ["open", RUN, "--print"], silent: "the address is that of the caller's own setting" },
-  findings: { words: ["findings", RUN], document: true },
+  findings: { document: true },
   events: { words: ["events", RUN, "--logs"] },
-  wait: { words: ["wait", RUN] },
-  attach: { words: ["attach", RUN] },
-  logs: { words: ["logs", RUN] },
-  diff: { words: ["diff", RUN], document: true },
+  diff: { document: true },
   answer: { words: ["answer", RUN, "yes"], silent: "it says the id, which has a form" },
-  approve: { words: ["approve", RUN] },
-  reject: { words: ["reject", RUN] },
   changes: { words: ["changes", RUN, "--reason", "x"] },
-  cancel: { words: ["cancel", RUN], silent: "it says the id, which has a form" },
-  pause: { words: ["pause", RUN], silent: "it says the id, which has a form" },
-  resume: { words: ["resume", RUN], silent: "it says the id, which has a form" },
-  retry: { words: ["retry", RUN] },
-  replay: { words: ["replay", RUN] },
+  cancel: { silent: "it says the id, which has a form" },
+  pause: { silent: "it says the id, which has a form" },
+  resume: { silent: "it says the id, which has a form" },
   fork: { words: ["fork", RUN, "--at", "T-001:1"] },
   bakeoff: { words: ["bakeoff", "--agent", "evil", "--limit", "1"] },
   prune: { words: ["prune", "--repo", repo], silent: "ids and commits of a known form only" },
-  "dlq list": { words: ["dlq", "list"] },
   "dlq show": { words: ["dlq", "show", "x"] },
   "dlq requeue": { words: ["dlq", "requeue", "x"] },
   "policy explain": { words: ["policy", "explain", "--repo", repo] },
   "policy check": { words: ["policy", "check", "x", "--repo", repo, "--command", "true"] },
-  "policy simulate": { words: ["policy", "simulate"] },
-  "evidence get": { words: ["evidence", "get", RUN] },
   "evidence export": { words: ["evidence", "export", RUN, "--out", file("proof")] },
-  keys: { words: ["keys"] },
   "keys make": {
     words: ["keys", "make", file(`key ${HOSTILE}`), "--trust", file(`trust ${HOSTILE}`)],
     silentJson: "the public key only",
     local: true,
   },
   "nats bootstrap": { words: ["nats", "bootstrap", file(`users ${HOSTILE}`)], local: true },
-  "images list": { words: ["images", "list"] },
-  "images build": { words: ["images", "build"], local: true },
+  "images build": { local: true },
   "images allow": { words: ["images", "allow", "x"] },
   "images disallow": { words: ["images", "disallow", "x"] },
   "models list": { words: ["models", "list", HOSTILE] },
   "models test": { words: ["models", "test", "x"] },
   "models add": { words: ["models", "add", "x", "--price", "*=0/0"] },
   "models remove": { words: ["models", "remove", "x"] },
-  "agents list": { words: ["agents", "list"], local: true },
+  "agents list": { local: true },
   "agents show": { words: ["agents", "show", "evil"], local: true },
   "agents add": {
     words: ["agents", "add", file("pack")],
@@ -104,18 +92,42 @@ const ROWS: Readonly<Record<string, Row>> = {
     local: true,
     silent: "it prints its own error; services log through log-lines.ts",
   },
-  setup: { words: ["setup"], local: true },
-  doctor: { words: ["doctor"] },
+  setup: { local: true },
   explain: { words: ["explain", HOSTILE], local: true },
   validate: { words: ["validate", file(`file ${HOSTILE}.yaml`)], local: true },
-  decode: { words: ["decode"], local: true, silent: "standard input is that of the process: see below" },
-  mcp: { words: ["mcp"], local: true, silent: "it speaks with a program over standard input: see below" },
+  decode: { local: true, silent: "standard input is that of the process: see below" },
+  mcp: { local: true, silent: "it speaks with a program over standard input: see below" },
   completion: { words: ["completion", "bash"], local: true, document: true, silent: "a text of our own" },
   complete: { words: ["complete", "--", "get", ""] },
-  version: { words: ["version"], local: true },
+  version: { local: true },
 };
 
-const ERASED = "\r\u001b[2K";
+/** Each command that does something by itself, with the words that start it. */
+function leaves(command: Command, path: readonly string[]): [string, Row & { words: readonly string[] }][] {
+  const below = command.commands.flatMap((one) => leaves(one, [...path, one.name()]));
+  const name = path.join(" ");
+  if (command.commands.length > 0 && !["runs", "keys"].includes(name)) return below;
+  const needed = command.registeredArguments.filter(({ required }) => required).map(() => RUN);
+  return [[name, { words: [...path, ...needed], ...OWN[name] }], ...below];
+}
+
+const ROWS = leaves(
+  buildProgram({
+    screen: openScreen(false, process),
+    config: readConfig(root, {}),
+    version: "0",
+    root,
+    bundle: place,
+    program: null,
+    runFlags: RUN_FLAGS,
+    gateway: () => Promise.reject(new Error("not while the tests are listed")),
+    setExitCode: () => undefined,
+  }),
+  [],
+);
+
+/** A status line and what erases it; how many are shown depends on the time. */
+const STATUS = /[^\n]*\r\u001b\[2K/g;
 let gateway: HostileGateway;
 
 beforeAll(async () => {
@@ -186,30 +198,12 @@ async function printed(words: readonly string[], isTTY = true): Promise<{ stdout
   return said;
 }
 
-function leaves(command: ReturnType<typeof buildProgram>, path: string): string[] {
-  const below = command.commands.flatMap((one) => leaves(one, `${path} ${one.name()}`.trim()));
-  // `runs` and `keys` do something by themselves.
-  const own = command.commands.length === 0 || ["runs", "keys"].includes(path);
-  return own ? [path, ...below] : below;
-}
-
-test("each verb of the command has a row", () => {
-  const program = buildProgram({
-    screen: openScreen(false, process),
-    config: readConfig(root, {}),
-    version: "0",
-    root,
-    bundle: place,
-    program: null,
-    runFlags: RUN_FLAGS,
-    gateway: () => Promise.reject(new Error("not in this test")),
-    setExitCode: () => undefined,
-  });
-  expect(leaves(program, "").toSorted()).toEqual(Object.keys(ROWS).toSorted());
+test("each row is of a verb", () => {
+  expect(Object.keys(OWN).filter((verb) => !ROWS.some(([name]) => name === verb))).toEqual([]);
 });
 
 describe("what a verb shows of hostile text is visible and harmless (cli/C5)", () => {
-  const rows = Object.entries(ROWS).filter(([verb]) => verb !== "decode" && verb !== "mcp");
+  const rows = ROWS.filter(([verb]) => verb !== "decode" && verb !== "mcp");
 
   test.each(rows)("%s, on a terminal", async (_verb, { words, silent, document }) => {
     const { stdout, stderr } = await printed(words);
@@ -224,7 +218,7 @@ describe("what a verb shows of hostile text is visible and harmless (cli/C5)", (
     const at = bare === -1 ? words.length : bare;
     const { stdout, stderr } = await printed([...words.slice(0, at), "--json", ...words.slice(at)]);
     expect([...faultsIn(stdout), ...faultsIn(stderr)]).toEqual([]);
-    const result = stdout.split(ERASED).at(-1) ?? ""; // without the status line
+    const result = stdout.replaceAll(STATUS, "");
     for (const line of result.trimEnd().split("\n")) expect(() => void JSON.parse(line), line).not.toThrow();
     if (silentJson === undefined) expect(`${stdout}${stderr}`).toContain(SEEN_IN_JSON);
   });

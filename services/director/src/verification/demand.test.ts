@@ -17,8 +17,12 @@ const deciding = (id: string, check: string): PlannedTask => ({
   criteria: [{ criterion: `${check} passes`, check }],
 });
 
-function runOf(tasks: PlannedTask[], proven: Record<string, "fail-to-pass" | "regression"> = {}): RunState {
-  const log = new RecordLog().opened(tasks, {}, "DEBUG");
+function runOf(
+  tasks: PlannedTask[],
+  proven: Record<string, "fail-to-pass" | "regression"> = {},
+  workflow: "BUILD" | "DEBUG" = "DEBUG",
+): RunState {
+  const log = new RecordLog().opened(tasks, {}, workflow);
   for (const [id, proves] of Object.entries(proven)) {
     log.dispatched(id).claimed(id).reported(id, 1, "ok");
     log.judged(id, 1, { proves, commit: COMMIT }).landed(id, 1, COMMIT);
@@ -74,6 +78,31 @@ describe("director/D5: of a DEBUG run", () => {
     expect(demands(own)).toEqual({ "T-001": "fail-to-pass", "T-002": "fail-to-pass" });
     const shared = runOf([deciding("T-001", "npm test"), deciding("T-002", "npm test")]);
     expect(demands(shared)).toEqual({ "T-001": "regression", "T-002": "regression" });
+  });
+});
+
+describe("director/D5: of a BUILD run", () => {
+  const build = (...tasks: PlannedTask[]) => demands(runOf(tasks, {}, "BUILD"));
+
+  it("a task of a graph with a criterion that its own check decides has to fail without the change, as in DEBUG", () => {
+    const own = build(deciding("T-001", "npm test"), deciding("T-002", "npm run e2e"));
+    expect(own).toEqual({ "T-001": "fail-to-pass", "T-002": "fail-to-pass" });
+  });
+
+  it("a task whose check another one may have made pass, and the only change, have to depend on their checks", () => {
+    const shared = build(deciding("T-001", "npm test"), deciding("T-002", "npm test"));
+    expect(shared).toEqual({ "T-001": "regression", "T-002": "regression" });
+    const look = planned("T-001");
+    const inspects: PlannedTask = { ...look, task: { ...look.task, kind: "inspect" } };
+    const only = build(inspects, deciding("T-002", "npm test"));
+    expect(only).toEqual({ "T-001": "nothing", "T-002": "regression" });
+  });
+
+  it("a task that prepares has to prove nothing, and one that goes back has to depend on its checks", () => {
+    const back = deciding("T-002", "npm run e2e");
+    const reset = { kind: "git" as const, git_action: "git_reset" as const, base_ref: "base" };
+    const goes = { ...back, task: { ...back.task, ...reset } };
+    expect(build(task("T-001", "npm test"), goes)).toEqual({ "T-001": "nothing", "T-002": "regression" });
   });
 });
 

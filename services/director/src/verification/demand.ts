@@ -6,11 +6,13 @@ import type { Demand } from "./judge.ts";
 export function demandOf(run: RunState, task: TaskState): Demand {
   const { options, policy } = intentOf(run);
   const edits = isEdit(task);
-  const isFix = edits && run.routed?.workflow === "DEBUG" && standsForFix(run, task);
+  const others = run.tasks.filter((other) => isEdit(other) && idOf(other) !== idOf(task));
+  const isShown =
+    edits && (run.routed?.workflow === "DEBUG" ? standsForFix(run, task, others) : showsStep(task, others));
   // A check that decides a criterion of a plan has to depend on the change at all.
   const decides = edits && task.planned.criteria !== undefined;
   return {
-    workflow: isFix ? "fail-to-pass" : decides ? "regression" : "nothing",
+    workflow: isShown ? "fail-to-pass" : decides ? "regression" : "nothing",
     caller: edits ? (options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
     ownTests: edits && !followsChange(run, task),
@@ -23,8 +25,7 @@ export function demandOf(run: RunState, task: TaskState): Demand {
  * The checks of a DEBUG run stand for the fix. In a graph, a task may only prepare it or follow it: a task with a criterion
  * that is decided by a check of its own has to prove that, and the last change has to prove the fix if none before it did.
  */
-function standsForFix(run: RunState, task: TaskState): boolean {
-  const others = run.tasks.filter((other) => isEdit(other) && idOf(other) !== idOf(task));
+function standsForFix(run: RunState, task: TaskState, others: readonly TaskState[]): boolean {
   if (decidesAlone(task, others)) return true;
   const back = [...others.filter(hasLanded), task].map(({ planned }) => planned).filter(isGoingBack);
   const isProven = others.some(
@@ -34,6 +35,14 @@ function standsForFix(run: RunState, task: TaskState): boolean {
       !back.some((one) => mayUndo(one, planned, run)),
   );
   return !isProven && others.every(({ phase }) => phase.kind === "done");
+}
+
+/**
+ * A step of a graph with a criterion that a check of its own decides adds what the criterion names, so the check fails before it,
+ * in each workflow. A step that prepares names none. One that goes back repeats what was there, so its checks may have passed.
+ */
+function showsStep(task: TaskState, others: readonly TaskState[]): boolean {
+  return !isGoingBack(task.planned) && decidesAlone(task, others);
 }
 
 const isGoingBack = ({ task }: PlannedTask): boolean => goesBack(task);

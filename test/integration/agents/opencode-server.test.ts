@@ -12,7 +12,8 @@ import { validate } from "@antiphon/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { startModelScript, type Line, type ModelScript } from "../../support/model-script.ts";
-import { isNight } from "../../support/night.ts";
+import type { Trouble } from "../../support/model-trouble.ts";
+import { atNight, isNight } from "../../support/night.ts";
 
 const PACK = join(import.meta.dirname, "../../../agents/opencode-server");
 const PLAN = { nodes: [{ id: "add", kind: "compute", deps: [] }] };
@@ -166,6 +167,26 @@ test.each(["SIGKILL", "SIGSTOP"] as const)(
     // The call after the restart holds what the model did before it.
     expect(JSON.stringify(mainCalls(script)[2])).toContain("sed -i");
     expect(script.heard).toHaveLength(4);
+    await script.close();
+  },
+  TEST_MS,
+);
+
+test.each<Trouble>(["reset", "cut", ...atNight<Trouble>("broken", "stalled")])(
+  "a stream of the model that is cut (%s) costs neither the attempt nor what the model did before",
+  async (trouble) => {
+    const attempt = new Attempt();
+    const script = await startModelScript([FIX, trouble, { text: "It is done." }, FORM]);
+    expect([await attempt.run(script, { quietS: 30 }), attempt.stderr]).toEqual([0, ""]);
+    expect(attempt.kept.output).toMatchObject({ plan: PLAN });
+    expect(attempt.git("diff")).toContain("a + b");
+    // What was asked before the cut is not asked again, and the call after it holds the work.
+    expect(mainCalls(script).map((call) => JSON.stringify(call).includes("sed -i"))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
     await script.close();
   },
   TEST_MS,

@@ -3,6 +3,7 @@ import { AGENT_REQUESTS } from "./agent-bodies.fixture.ts";
 import { CHAT_REQUESTS } from "./chat-bodies.fixture.ts";
 import { routeOf } from "./endpoint.ts";
 import { readCall, type ModelCall } from "./model-call.ts";
+import { PYPI_REQUESTS } from "./pypi-bodies.fixture.ts";
 
 const price = {
   input: 3_000_000,
@@ -12,7 +13,7 @@ const price = {
   max_output: 64_000,
 };
 
-const REQUESTS = [...AGENT_REQUESTS, ...CHAT_REQUESTS];
+const REQUESTS = [...AGENT_REQUESTS, ...CHAT_REQUESTS, ...PYPI_REQUESTS];
 
 function read({
   shape,

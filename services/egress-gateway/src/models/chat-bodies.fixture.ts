@@ -39,6 +39,47 @@ const title = {
 
 const opencode = { ...title, tools: [tool("apply_patch"), tool("bash")], tool_choice: "auto" };
 
+/** The server's form is a tool with the plan and the tests, and a call of a tool is required then. */
+const server = { ...opencode, tools: [...opencode.tools, tool("task"), tool("todowrite")] };
+const worked = [...server.messages, called(""), answered];
+const formed = {
+  ...server,
+  messages: [...worked, { role: "assistant", content: "text" }, said],
+  tools: [
+    ...server.tools,
+    tool("StructuredOutput", {
+      parameters: {
+        type: "object",
+        properties: {
+          plan: {
+            type: "object",
+            properties: {
+              nodes: {
+                type: "array",
+                items: {
+                  type: "object",
+                  properties: {
+                    kind: { enum: ["compute", "io"] },
+                    deps: { type: "array", items: { type: "string" } },
+                  },
+                  required: ["kind", "deps"],
+                  additionalProperties: false,
+                },
+              },
+            },
+            required: ["nodes"],
+            additionalProperties: false,
+          },
+          tests: { type: "array", items: { type: "string" }, description: "text" },
+        },
+        required: ["plan", "tests"],
+        additionalProperties: false,
+      },
+    }),
+  ],
+  tool_choice: "required",
+};
+
 const loop = { ...title, tools: [tool("read_file"), tool("bash")], tool_choice: "auto" };
 
 const cached = { type: "text", text: "text", cache_control: { type: "ephemeral" } };
@@ -71,6 +112,14 @@ export const CHAT_REQUESTS: readonly AgentRequest[] = [
     body: { ...opencode, messages: [...opencode.messages, called("text"), answered] },
     removed: [],
   },
+  { program: "the server of opencode 1.18.33, first turn", ...toChat, body: server, removed: [] },
+  {
+    program: "the server of opencode 1.18.33, after a tool call",
+    ...toChat,
+    body: { ...server, messages: worked },
+    removed: [],
+  },
+  { program: "the server of opencode 1.18.33, the form at the end", ...toChat, body: formed, removed: [] },
   { program: "the own loop, first turn", ...toChat, body: loop, removed: [] },
   {
     program: "the own loop, after a tool call and an answer in words",

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState, type ReactElement } from "react";
 import type { RunLine } from "../api/run-record.ts";
 import { harmless } from "../screen/harmless.ts";
 import { Status } from "../screen/status.tsx";
-import { duration } from "../screen/time.ts";
+import { ago, duration } from "../screen/time.ts";
 import { useNow } from "../screen/use-now.ts";
 
 const ROW_PX = 64;
@@ -24,7 +24,8 @@ export function RunTable({ runs, isFiltered }: RunTableProps): ReactElement {
     overscan: 8,
     scrollMargin: top,
   });
-  const now = useNow(runs.some((run) => run.endedAt === null));
+  const isOpen = runs.some((run) => run.endedAt === null);
+  const now = useNow(runs.length > 0, isOpen ? 1_000 : 60_000);
   if (runs.length === 0)
     return (
       <p className="quiet">{isFiltered ? "No run matches the filter." : "No runs yet. Start one above."}</p>
@@ -49,8 +50,13 @@ export function RunTable({ runs, isFiltered }: RunTableProps): ReactElement {
   );
 }
 
+/** How long it ran, with what, and when it ended. */
 function timeOf({ startedAt, endedAt, code }: RunLine, now: number): string {
-  if (startedAt === null) return code ?? "";
-  const ran = duration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt));
-  return code === null ? ran : `${ran}, ${code}`;
+  const end = endedAt === null ? now : Date.parse(endedAt);
+  const parts = [
+    startedAt === null ? null : duration(end - Date.parse(startedAt)),
+    code,
+    endedAt === null ? null : ago(now - end),
+  ];
+  return parts.filter((part) => part !== null).join(", ");
 }

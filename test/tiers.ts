@@ -128,6 +128,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/agents/opencode-server.test.ts",
   "test/integration/associate/associate-crash.test.ts",
   "test/integration/associate/associate-leases.test.ts",
+  "test/integration/associate/held-programs.test.ts",
   "test/integration/cli/cli-decode.test.ts",
   "test/integration/cli/cli-endings.test.ts",
   "test/integration/cli/completion.test.ts",

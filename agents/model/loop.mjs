@@ -5,6 +5,8 @@
 // It exits with 0 when the checks are to judge the work, also at a limit; with 78 when a person has to decide; and with 1
 // when the model refused, gave up or could not be reached.
 //
+// After a question it keeps its conversation; with --continue it goes on with that, and its input is the answer.
+//
 // After each answer and each tool it leaves a checkpoint. Where it dies decides what the next attempt does again:
 //   in a call of the model         the call, which the gateway answers from the record if it was answered before
 //   in a tool, or before its       that tool, once more at most; if it is cut off a second time, the model is told so
@@ -14,6 +16,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { jsonSchema, tool } from "ai";
 import { Fenced, openCheckpoints } from "./checkpoint.mjs";
 import { newMessages } from "./inbox.mjs";
+import { conversation, keepConversation } from "./kept.mjs";
 import { leftAfter, limitReached, limitsOf, shortened } from "./limits.mjs";
 import { ModelEnd, openModel, senderOf, shapeOf } from "./model.mjs";
 import { faultIn, finalResult, FINISH } from "./result.mjs";
@@ -32,9 +35,10 @@ async function main(env, root) {
   if (task === undefined) throw new Error("ANTIPHON_TASK holds no task");
   const sender = senderOf(env);
   const checkpoints = await openCheckpoints(env, root, sender, say);
-  let before;
+  const isContinued = process.argv.includes("--continue");
+  let before = null;
   try {
-    before = (await checkpoints?.restored()) ?? null;
+    if (!isContinued) before = (await checkpoints?.restored()) ?? null;
   } catch (error) {
     return ended({ outcome: "failed", summary: error.message }, { steps: 0, tokens: 0 });
   }
@@ -48,9 +52,13 @@ async function main(env, root) {
       readFileSync(0, "utf8"),
       told.map(({ text }) => text),
       before,
+      isContinued ? conversation(env) : [],
     )
     .catch(fenced);
-  if (end.outcome === "question") leaveQuestion(root, end);
+  if (end.outcome === "question") {
+    keepConversation(env, loop.messages);
+    leaveQuestion(root, end);
+  }
   if (end.outcome === "done") await leaveSummary(end.summary, root);
   return ended(end, loop.spent);
 }
@@ -91,11 +99,12 @@ class Loop {
   /**
    * @param told what people had said when the attempt began, which the prompt holds
    * @param before the newest checkpoint of an attempt that was lost; null: there is none
+   * @param earlier the conversation that it goes on with
    * @returns the final result: that of `finish`, or what ended the conversation
    */
-  async run(prompt, told, before) {
+  async run(prompt, told, before, earlier = []) {
     if (before === null) {
-      this.#messages = [{ role: "user", content: prompt }];
+      this.#messages = [...earlier, { role: "user", content: prompt }];
       this.#heard = told;
     } else this.#goOn(before, told);
     for (;;) {
@@ -122,6 +131,10 @@ class Loop {
       return at === -1;
     });
     say({ event: "resume", ...spent, call: open === null ? null : open.results.length + 1 });
+  }
+
+  get messages() {
+    return this.#messages;
   }
 
   #keep() {

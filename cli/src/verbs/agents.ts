@@ -82,6 +82,7 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   out(`${pack.name}  ${pack.description ?? ""}`.trimEnd());
   for (const command of agent.install) out(`  installed by  ${shortly(command)}`);
   out(`  started as    ${agent.argv.join(" ")}`);
+  out(`  goes on       ${agent.resume?.join(" ") ?? "with no conversation of before"}`);
   out(`  is told by    ${pack.prompt === "stdin" ? "standard input" : "its last word"}`);
   if (pack.model !== undefined)
     out(`  calls         ${pack.model.name} at ${pack.model.host} (${pack.model.shape})`);

@@ -94,6 +94,12 @@ export const attempts = {
     "a container waits for a person's answers, all questions of an attempt together",
     "the container ends; the answer goes to a fresh one",
   ],
+  answerChars: [
+    204_800,
+    "characters",
+    "of an answer on its way to a container; for a program that is started again with it, also its task",
+    "the task is cut to fit",
+  ],
   messageChars: [4000, "characters", "of a message to a running attempt", "ANT_CONTRACT_INVALID"],
   runMessages: [32, "messages", "of a run; every attempt is told all of them", "ANT_MESSAGE_LIMIT"],
   heldJobs: [2, "containers", "wait for an answer, for each Associate", "a fresh one gets the answer"],

@@ -331,7 +331,7 @@ export type SandboxEvent = Static<typeof SandboxEvent>;
 const SandboxAnswer = closed({
   kind: Type.Literal("answer"),
   number: Type.Integer({ minimum: 1, description: "Of the question." }),
-  text: Type.String({ maxLength: 32_768 }),
+  text: Type.String({ maxLength: limits.answerChars }),
   epoch: Type.Integer({ minimum: 1, description: "Of the attempt that goes on in the container." }),
 });
 export type SandboxAnswer = Static<typeof SandboxAnswer>;

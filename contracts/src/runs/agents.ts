@@ -120,6 +120,14 @@ const pack = agent(
     needs: Type.Optional(PackNeeds),
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
+    resume: Type.Optional(
+      Type.Array(Type.String({ maxLength: 8192 }), {
+        minItems: 1,
+        maxItems: 128,
+        description:
+          "The command that goes on with its newest conversation in the same container, where its prompt is the answer to its question. Default: it is started as at first.",
+      }),
+    ),
     hears: Type.Optional(PackHears),
     honours_tools: Type.Optional(PackHonoursTools),
     task_tools: Type.Optional(PackTaskTools),

@@ -20,6 +20,9 @@ const PLACE = `${SANDBOX_HOME}/.agent`;
 /** Installing starts here and not in the work tree, whose files (`.npmrc`) could change what is installed. */
 const AT_HOME = `mkdir -p ${PLACE} && cd ${PLACE} &&`;
 
+/** The word of `argv` that stands for those of `resume`. */
+const RESUME = "${resume}";
+
 const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
 /** Where Node looks for the installed packages of a program. */
 const FILES = `${PLACE}/lib`;
@@ -52,6 +55,12 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
   const filled = (text: string): string =>
     text.replaceAll("${files}", FILES).replaceAll("${model}", name).replaceAll("${model_host}", host);
   const { npm, npm_lock, pip, lock, commands } = pack.install ?? {};
+  const started = (argv: readonly string[]): string[] =>
+    argv.map((word, at) => {
+      if (at === 0 && word === "node" && npm_lock !== undefined) return NODE;
+      if (at === 0 && /^python3?$/.test(word) && lock !== undefined) return PYTHON;
+      return filled(word);
+    });
   const env = Object.entries(pack.env ?? {}).map(([name, value]) => [name, filled(value)] as const);
   return {
     kind: "pack",
@@ -70,11 +79,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
       ...(commands?.some((command) => FILE.test(command)) === true ? ["base64", "gzip"] : []),
     ],
     path: [`${PLACE}/bin`, ...(pip === undefined || lock !== undefined ? [] : [`${PLACE}/python/bin`])],
-    argv: pack.argv.map((word, at) => {
-      if (at === 0 && word === "node" && npm_lock !== undefined) return NODE;
-      if (at === 0 && /^python3?$/.test(word) && lock !== undefined) return PYTHON;
-      return filled(word);
-    }),
+    argv: started(pack.argv.filter((word) => word !== RESUME)),
     prompt: pack.prompt,
     ...(choice.seed === undefined ? {} : { seed: choice.seed }),
     env: Object.fromEntries(env),
@@ -83,10 +88,17 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     ...(pack.needs === undefined ? {} : { needs: [...pack.needs] }),
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
+    ...(pack.resume === undefined ? {} : { resume: started(withResume(pack.argv, pack.resume)) }),
     ...(pack.hears === true ? { hears: true } : {}),
     ...(pack.honours_tools === true ? { honours_tools: true } : {}),
     ...(pack.task_tools === undefined ? {} : { task_tools: pack.task_tools }),
   };
+}
+
+/** The command with the words to go on with: in their place, or behind it. */
+function withResume(argv: readonly string[], resume: readonly string[]): string[] {
+  const at = argv.indexOf(RESUME);
+  return at === -1 ? [...argv, ...resume] : [...argv.slice(0, at), ...resume, ...argv.slice(at + 1)];
 }
 
 /** The command that shows whether an installed agent can run in another image; null: it needs programs of that image. */

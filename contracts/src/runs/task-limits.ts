@@ -73,6 +73,7 @@ export function heldToTools(agent: AgentOf<"pack">, allowed: readonly string[]):
   return {
     ...agent,
     argv: [...agent.argv, ...argv.map(filled)],
+    ...(agent.resume === undefined ? {} : { resume: [...agent.resume, ...argv.map(filled)] }),
     env: { ...agent.env, ...Object.fromEntries(variables) },
   };
 }

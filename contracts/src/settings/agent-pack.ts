@@ -123,6 +123,13 @@ export const PackNeeds = Type.Array(Type.String({ pattern: "^[A-Za-z0-9._+-]{1,6
     "Programs that the image of the run must have, besides a shell. An image without one is refused before the first attempt.",
 });
 
+export const PackResume = Type.Array(line(8192, "A word of the command."), {
+  minItems: 1,
+  maxItems: 16,
+  description:
+    "Words with which its program goes on with its newest conversation in the same container. They stand where `argv` has the word `${resume}`, which is nothing at a first start; by default behind `argv`. The prompt is then the answer to its question. Default: its program has no way to go on, and is started as at first and told its task, question and answer.",
+});
+
 export const AgentPack = closed(
   {
     name: Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", description: "What `--agent` calls it." }),
@@ -133,7 +140,7 @@ export const AgentPack = closed(
       minItems: 1,
       maxItems: 64,
       description:
-        "The command, run in the work tree. Exit code 0 says that it is done. `${files}` is the directory of its own files.",
+        "The command, run in the work tree. Exit code 0 says that it is done. `${files}` is the directory of its own files, and `${resume}` a word for those of `resume`.",
     }),
     prompt: oneOf(PACK_PROMPTS, {
       description:
@@ -157,6 +164,7 @@ export const AgentPack = closed(
     ),
     transcript: Type.Optional(PackTranscript),
     asks: Type.Optional(PackAsks),
+    resume: Type.Optional(PackResume),
     hears: Type.Optional(PackHears),
     honours_tools: Type.Optional(PackHonoursTools),
     task_tools: Type.Optional(PackTaskTools),

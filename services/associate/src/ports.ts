@@ -150,6 +150,15 @@ export interface AgentContext {
   readonly mayReuse: boolean;
 }
 
+export type ToldBy = "stdin" | "argument";
+
+export interface GoesOn {
+  readonly argv: readonly string[];
+  readonly toldBy: ToldBy;
+  /** answer: it has its conversation, and is told the answer. prompt: the task in plain words. brief: as JSON. */
+  readonly told: "answer" | "prompt" | "brief";
+}
+
 export interface PreparedWork {
   readonly kind: "work";
   /** Applied to the base tree before the first step. */
@@ -172,6 +181,8 @@ export interface PreparedWork {
   readonly account?: PackTranscript;
   /** A way of its own to ask. Default: none. */
   readonly asks?: PackAsks;
+  /** How its program is started again in its container with the answer, when it ended with a question. Default: it is not. */
+  readonly goesOn?: GoesOn;
   /** True: its commands may run antiphon-ask and leave a question. Default: as `isProgram`. */
   readonly mayAsk?: boolean;
   /** The request that it answers in COMPILE_FILE, and its replay key. Default: none. */

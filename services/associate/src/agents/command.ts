@@ -16,6 +16,7 @@ export function commandAgent(spec: AgentOf<"command">): Agent {
         kind: "work",
         change: NO_CHANGE,
         steps: [{ command, argv: spec.argv }],
+        goesOn: { argv: spec.argv, toldBy: "stdin", told: "brief" },
         selfVerify: true,
         isProgram: true,
         transcript: null,

@@ -12,6 +12,13 @@ interface Told {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** An agent that compiles is asked with one request, and answers that one. */
+function goesOn({ argv, resume, prompt }: AgentOf<"pack">): Pick<PreparedWork, "goesOn"> {
+  if (prompt === "compile") return {};
+  const told = resume === undefined ? "prompt" : "answer";
+  return { goesOn: { argv: resume ?? argv, toldBy: prompt, told } };
+}
+
 export function packWork(spec: AgentOf<"pack">, { stdin, word, env }: Told): PreparedWork {
   const argv = word === undefined ? spec.argv : [...spec.argv, word];
   return {
@@ -24,6 +31,7 @@ export function packWork(spec: AgentOf<"pack">, { stdin, word, env }: Told): Pre
     note: `ran the agent ${spec.name}`,
     junk: [...spec.junk, ...(spec.asks?.file === undefined ? [] : [literalGlob(spec.asks.file)])],
     ...(spec.asks === undefined ? {} : { asks: spec.asks }),
+    ...goesOn(spec),
     ...(spec.transcript === undefined ? {} : { account: spec.transcript }),
   };
 }

@@ -20,6 +20,8 @@ interface Diffs {
   readonly isApplied?: boolean;
   /** The attempt starts from its own files at the question that was answered last. Default: false. */
   readonly hasAsked?: boolean;
+  /** It is started again in the container in which it asked. Default: false. */
+  readonly isInPlace?: boolean;
   /** The change that a skill judges. Default: none. */
   readonly judged?: string | null;
   /** What the tasks that it depends on have left. Default: nothing. */
@@ -35,6 +37,7 @@ export function promptOf(
     previousDiff,
     isApplied = false,
     hasAsked = false,
+    isInPlace = false,
     judged = null,
     earlier: before = [],
     told: messages = [],
@@ -55,6 +58,7 @@ export function promptOf(
     dispatch.gate === undefined ? rulesFor(task.allowed_tools) : JUDGE_RULES, // before what may be long, because the end is cut
     ...answers.map(({ question, answer }) => `You asked: ${question}\nThe answer: ${answer}`),
     ...(hasAsked ? [WHERE_IT_STOOD] : []),
+    ...(isInPlace ? [IN_PLACE] : []),
     ...messages.map(({ by, text }) => `While the task was worked on, ${by} said: ${text}`),
     ...before.slice(-MAX_EARLIER).map(reported),
     ...told.map((one) => rejected(one, epoch, isApplied)),
@@ -77,6 +81,9 @@ const RULES =
 const WHERE_IT_STOOD =
   "The files are as you left them when you asked. Nothing else of that time is there: no process, no file that git ignores or " +
   "that is outside the current directory. Go on from there.";
+
+const IN_PLACE =
+  "You are in the same place as when you asked, and the files are as you left them. Go on from there.";
 
 const SHELLLESS_RULES =
   "Edit the files in the current directory. Do not change tests or settings of the checks unless the task asks for it. Stop " +

@@ -2,7 +2,8 @@
  * The plan of an attempt's sandbox job. Pure. The steps in order:
  *
  *   programs            whether the programs of the checks are there; if one is not, the job ends here
- *   work-1 .. work-n    the agent's commands; the first that fails ends the job
+ *   work-1 .. work-n    the agent's commands; the first that fails ends the job. A program that ends with a question is started
+ *                       again within its step (going-on-script.ts)
  *   (changes are collected here, so files that checks leave behind are not part of the change)
  *   question            what the agent asks a person; if it does, the job ends here
  *   compile             the answer of an agent that compiles
@@ -12,8 +13,10 @@
  *   tools               versions of the installed tools, for the provenance; once per image
  */
 import { limits } from "@antiphon/contracts";
-import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
+import type { DispatchBody, PackAsks, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
+import type { GoesOn } from "../ports.ts";
 import { programSteps } from "./check-programs.ts";
+import { waiting } from "./going-on-script.ts";
 import { artifactSteps } from "../evidence/artifacts.ts";
 import { compileStep } from "../evidence/compile-step.ts";
 import { messageStep } from "../evidence/inside-commit.ts";
@@ -54,6 +57,9 @@ export interface JobInput {
   readonly isProgram: boolean;
   /** Its commands may run antiphon-ask and leave a question. */
   readonly mayAsk: boolean;
+  /** How its program is started again with an answer, and its own way to ask. Default: it is not. */
+  readonly goesOn?: GoesOn | undefined;
+  readonly asks?: PackAsks | undefined;
   /** Its answer is printed after the work. */
   readonly compiles: boolean;
   readonly brief: string;
@@ -96,7 +102,10 @@ export function planJob(input: JobInput): JobPlan {
   };
   const work = input.work.map((step, i) => ({
     id: `work-${i + 1}`,
-    argv: [...step.argv],
+    argv:
+      input.mayAsk && input.goesOn !== undefined
+        ? [...waiting(step.argv, input.goesOn, input.asks)]
+        : [...step.argv],
     env: {
       ...step.env,
       ...env,

@@ -1,5 +1,5 @@
 /**
- * The jobs of this process that wait for a person's answer. The attempt that asked is over and has its record; the answer
+ * The jobs of this process that wait for a person's answer: a command waits for it, or a program has ended and is started again with it. The attempt that asked is over and has its record; the answer
  * dispatches the next attempt, and if this process gets it, the job goes on with the answer. Otherwise the job is ended, and
  * the next attempt starts from the files at the question and is told question and answer. So nothing depends on a held job, and no
  * record names it.
@@ -9,6 +9,7 @@
  */
 import { limits, type DispatchBody } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
+import { answerTo } from "./going-on.ts";
 import type { RunningJob } from "./running-job.ts";
 
 export interface AttemptAt {
@@ -61,7 +62,10 @@ export class HeldJobs {
       job.drop();
       return null;
     }
-    job.answer(answer.answer, next.epoch);
+    job.answer(
+      answerTo(job.question, answer.answer, job.facts, { dispatch: { answers }, epoch: next.epoch }),
+      next.epoch,
+    );
     return job;
   }
 

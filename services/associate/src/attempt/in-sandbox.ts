@@ -9,12 +9,12 @@ import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { budgetMsOf, planJob } from "./attempt.ts";
 import { withObjects } from "./export-again.ts";
 import { ended } from "./job-end.ts";
-import type { Told } from "./mailbox.ts";
+import type { EarlierWork } from "./earlier-work.ts";
 import { RunningJob } from "./running-job.ts";
 import { jobOf, runJob } from "./sandbox-job.ts";
 
 export async function inSandbox(
-  order: AttemptOrder & { readonly brief: string; readonly briefed: readonly Told[] },
+  order: AttemptOrder & { readonly brief: string; readonly before: EarlierWork },
   ports: AttemptPorts,
   work: Work,
   deadlineMs: number,
@@ -30,6 +30,8 @@ export async function inSandbox(
     selfVerify: work.selfVerify,
     isProgram: work.isProgram ?? false,
     mayAsk: work.mayAsk ?? work.isProgram ?? false,
+    goesOn: work.goesOn,
+    asks: work.asks,
     compiles: work.compiles !== undefined,
     brief: order.brief,
     budgetMs,
@@ -41,14 +43,15 @@ export async function inSandbox(
   const shortened = historyNote(dispatch);
   if (shortened !== null) ports.progress(shortened);
   const job = await jobOf(order, ports.overlays, plan, work.change);
-  const messages = { briefed: order.briefed, first: order.replay?.read ?? [] };
+  const { before } = order;
+  const messages = { briefed: before.told.told, first: order.replay?.read ?? [] };
   let until = deadlineMs;
   const exportAgain: ExportAgain = async (attempt, signal) => {
     const askedAt = ports.clock.now();
     await ports.exportAgain(attempt, signal);
     until += ports.clock.now() - askedAt; // waiting is free
   };
-  const running = new RunningJob({ plan, work, budgetMs, ...messages }, (own, calls) =>
+  const running = new RunningJob({ plan, work, budgetMs, before, ...messages }, (own, calls) =>
     withObjects(order, { ...ports, exportAgain }, own.stop, () =>
       runJob(job, plan, ports, until, own, calls),
     ),

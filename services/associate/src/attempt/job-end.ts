@@ -11,6 +11,7 @@ import { TOOLS_STEP, type JobPlan } from "./attempt.ts";
 import { merged, withoutJunk } from "./change.ts";
 import { unstartable } from "./check-programs.ts";
 import { endingOf, overBudget } from "./ending.ts";
+import { answerTo } from "./going-on.ts";
 import type { Asked, RunningJob } from "./running-job.ts";
 
 /** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
@@ -26,7 +27,8 @@ export async function ended(
     const { text } = next.asked;
     const known = dispatch.answers.findLast(({ question }) => question === text);
     if (known === undefined) break;
-    running.answer(known.answer, epoch); // a fresh container comes to the same question
+    const answer = answerTo(next.asked, known.answer, running.facts, { dispatch, epoch });
+    running.answer(answer, epoch); // a fresh container comes to the same question
   }
   if ("asked" in next) {
     if (ports.held === undefined) running.drop();
@@ -63,7 +65,7 @@ async function changeAt(
   if (tree === null) return { change: NO_CHANGE, account: null };
   const change = { files: await ports.overlays.unpack(tree.overlay), deletions: tree.deletions };
   const collected = withoutAccount(change, account);
-  return { ...collected, change: withoutJunk(collected.change, junk) };
+  return { ...collected, change: withoutQuestion(withoutJunk(collected.change, junk)) };
 }
 
 function endedIn(outcome: SandboxOutcome, plan: JobPlan, budgetMs: number): Ending {

@@ -10,10 +10,13 @@ import type { Told } from "./mailbox.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
 import type { JobPlan } from "./attempt.ts";
 import type { Stops } from "./attempt-order.ts";
+import type { EarlierWork } from "./earlier-work.ts";
 
 export interface Asked {
   readonly number: number;
   readonly text: string;
+  /** Its program has ended, and is started again with the answer. */
+  readonly hasEnded: boolean;
   /** What its commands had changed then; null: it cannot be told. */
   readonly tree: QuestionTree | null;
 }
@@ -33,6 +36,8 @@ export interface JobFacts {
   readonly plan: JobPlan;
   readonly work: Work;
   readonly budgetMs: number;
+  /** What it started from, and what its agent was told then. */
+  readonly before: EarlierWork;
   /** Messages of people that its brief holds. */
   readonly briefed: readonly Told[];
   /** Messages that its inbox holds from the beginning. */

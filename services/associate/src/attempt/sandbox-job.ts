@@ -14,7 +14,8 @@ import type { JobPlan } from "./attempt.ts";
 import { endingOf } from "./ending.ts";
 import { isOwnFault, retryDelayMs } from "./fault.ts";
 import type { AttemptPorts, Change, ChangedFile, Overlays } from "../ports.ts";
-import { plainQuestion } from "../evidence/question.ts";
+import { questionOf } from "./going-on.ts";
+import { NO_ANSWER } from "./going-on-script.ts";
 import type { JobCalls, JobEnd } from "./running-job.ts";
 import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { secretValues } from "./secret-variables.ts";
@@ -132,12 +133,16 @@ export async function runJob(
   let until = deadlineMs;
   let firstFaultAt: number | null = null;
   let hasBegun = false;
+  let hasAsked = false;
   const onEvent = (event: SandboxEvent): void => {
     const line = lineOf(event, plan);
     if (line !== null) progress(line);
     if (event.kind !== "question") return;
     const { number, text, tree = null } = event;
-    calls.onQuestion({ number, text: plainQuestion(text) ?? "(no question)", tree });
+    const asked = questionOf(text);
+    if (asked === null) calls.answers.give({ kind: "answer", number, text: NO_ANSWER, epoch: job.epoch });
+    else calls.onQuestion({ number, tree, ...asked });
+    hasAsked ||= asked !== null;
   };
   for (let attempt = 0; ; attempt += 1) {
     const askedAt = clock.now();
@@ -145,6 +150,7 @@ export async function runJob(
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
     if (answer.data["mayLive"] === true) throw answer; // associate/A3
+    if (hasAsked) throw answer; // Its question is told: a fresh container begins with the files at the question, and the answer.
     hasBegun ||= answer.data["begun"] === true;
     const now = clock.now();
     if (answer.code === "ANT_SANDBOX_BUSY") {

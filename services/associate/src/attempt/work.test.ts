@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest";
 import { dispatchOf, output } from "../testing/dispatch.fixture.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { carryOut } from "./work.ts";
+import type { HeldJobs } from "./held-jobs.ts";
+import type { RunningJob } from "./running-job.ts";
 import type { StopReason } from "./attempt-end.ts";
 
 const meta = { bootMs: 1, provider: "docker" as const, node: "n", image: "i", containerId: "c" };
@@ -156,6 +158,35 @@ describe("carryOut", () => {
     expect(await go(world)).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST" });
     expect(world.requests).toHaveLength(1);
   });
+
+  test.each(["canceled", "error"] as const)(
+    "a job that ended while it asked (%s) is not started again: its attempt has told the question",
+    async (outcome) => {
+      const agent = { kind: "command" as const, argv: ["ask"] };
+      const world = driven();
+      let over: () => void = () => undefined;
+      const told: string[] = [];
+      const sandbox: AttemptPorts["sandbox"] = {
+        run: (request, { onEvent }) =>
+          new Promise((resolve) => {
+            world.requests.push(request);
+            onEvent({ kind: "question", number: 1, text: "antiphon-ended:text\nWhich?" });
+            over = () =>
+              resolve({ outcome, code: null, message: "time over", steps: [], changes: null, meta });
+          }),
+      };
+      const held = {
+        take: () => null,
+        keep: (_: unknown, job: RunningJob) => void told.push(job.question?.text ?? ""),
+      };
+      const ports = { ...world.ports, sandbox, held: held as unknown as HeldJobs };
+      const end = await go({ ...world, ports }, { agent });
+      expect(end).toMatchObject({ body: { result: { status: "needs_input", questions: ["Which?"] } } });
+      over();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([told, world.requests.length]).toEqual([["Which?"], 1]);
+    },
+  );
 
   test("associate/A3: an attempt whose container could not be removed is not tried again", async () => {
     const left: Answer = async (request, signal) => ({

@@ -25,6 +25,7 @@ import { earlierWork, mayReuse, recordedBefore } from "./earlier-work.ts";
 import { withTreesAgain } from "./export-again.ts";
 import { isOwnFault } from "./fault.ts";
 import { followed, inSandbox } from "./in-sandbox.ts";
+import type { RunningJob } from "./running-job.ts";
 
 export async function carryOut(order: AttemptOrder, given: AttemptPorts, stops: Stops): Promise<AttemptEnd> {
   const { stop, giveUp } = stops;
@@ -61,6 +62,24 @@ function canceledIn(ran: Ran): Ran {
   };
 }
 
+/** The container that asked goes on with the answer. Null: it was lost, and nothing runs in it any more. */
+async function goneOn(
+  held: RunningJob,
+  order: AttemptOrder,
+  ports: AttemptPorts,
+  stops: Stops,
+): Promise<Ran | null> {
+  ports.progress("the container that asked goes on with the answer");
+  try {
+    return await followed(held, order, ports, stops);
+  } catch (thrown) {
+    const { data, disposition, detail } = AntiphonError.from(thrown);
+    if (stops.stop.aborted || data["mayLive"] === true || disposition !== "retry") throw thrown; // associate/A3
+    ports.progress(`the container that asked is lost (${detail}); a fresh one starts with the answer`);
+    return null;
+  }
+}
+
 /** Throws infrastructure faults. */
 export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops: Stops): Promise<Ran> {
   const { dispatch } = order;
@@ -75,10 +94,8 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const { trees, recordings, compiled } = ports;
     const { epoch, runId } = order;
     const held = ports.held?.take({ runId, taskId: dispatch.task.task_id, epoch }, dispatch.answers) ?? null;
-    if (held !== null) {
-      ports.progress("the container that asked goes on with the answer");
-      return await followed(held, order, ports, stops);
-    }
+    const gone = held === null ? null : await goneOn(held, order, ports, stops);
+    if (gone !== null) return gone;
     const before = await earlierWork(order, ports);
     const { told } = before;
     const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
@@ -92,7 +109,7 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
     const brief = briefJson(before.dispatch, epoch, { maxChars, ...told });
     const recorded = await recordedBefore(order, ports);
     const change = merged(before.change ?? NO_CHANGE, prepared.change);
-    const full = { ...order, brief, briefed: told.told, recorded };
+    const full = { ...order, brief, before, recorded };
     return await inSandbox(full, ports, { ...prepared, change }, deadlineMs, stops);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);

@@ -1,7 +1,7 @@
 /**
  * How a program that works in a sandbox leaves a question for a person when it ends. Its attempt then ends with that question,
- * no check runs, and the next attempt is told the answer. A program that waits for its answer runs antiphon-ask
- * instead. Pure.
+ * and no check runs. While its container is kept, it is started again there with the answer (attempt/going-on-script.ts); else
+ * the next attempt is told. A program that waits for its answer runs antiphon-ask instead. Pure.
  *
  * - It writes the question to the file that ANTIPHON_QUESTION_FILE names and exits with code 0.
  * - It writes `{"question": "...", "choices": [...]}` to .antiphon/question.json and exits with code 78.
@@ -30,13 +30,13 @@ export function questionIn(outcome: SandboxOutcome): string | null {
 }
 
 /** sysexits.h: something has to be set up by a person. */
-const ASKS_EXIT = 78;
-const LEFT_FILE = ".antiphon/question.json";
+export const LEFT_ASKS_EXIT = 78;
+export const LEFT_FILE = ".antiphon/question.json";
 const LEFT_BYTES = 64 * 1024;
 
 /** The question of a program that ended with the reserved code; null: it left none that can be read. */
 export function questionLeft(outcome: SandboxOutcome, { files }: Change): string | null {
-  if (outcome.outcome !== "completed" || !outcome.steps.some(({ exitCode }) => exitCode === ASKS_EXIT))
+  if (outcome.outcome !== "completed" || !outcome.steps.some(({ exitCode }) => exitCode === LEFT_ASKS_EXIT))
     return null;
   const content = files.find(({ path }) => path === LEFT_FILE)?.content;
   if (content === undefined || content.length > LEFT_BYTES) return null;
@@ -57,8 +57,15 @@ export function ownQuestion(
   if (asks.file === undefined) return plainQuestion(step.stdout.tail.slice(-MAX_CHARS));
   const content = files.find(({ path }) => path === asks.file)?.content;
   if (content === undefined || content.length > LEFT_BYTES) return null;
-  const text = content.toString("utf8");
-  return told(objectIn(text)) ?? plainQuestion(text);
+  return questionAs("either", content.toString("utf8"));
+}
+
+/** text: it is the question. json: an object with it. either: such an object, or the question. Null: it says nothing. */
+export type LeftAs = "text" | "json" | "either";
+
+export function questionAs(way: LeftAs, text: string): string | null {
+  const named = way === "text" ? null : told(objectIn(text));
+  return way === "json" ? named : (named ?? plainQuestion(text));
 }
 
 /** Null: the object holds no question. */

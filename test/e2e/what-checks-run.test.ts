@@ -134,18 +134,51 @@ test("a check that tosses a coin lands in none of eight runs", async () => {
   }
 });
 
-test("a check that asks nothing says so, and lands nothing where proof is demanded", async () => {
+const UNPROVEN = { verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING" };
+
+test.each(["true", "echo ok", "test -d ."])(
+  "the check `%s` passes without any file, so no change lands by it alone",
+  async (check) => {
+    const repo = projectOfTest({ "a.txt": "a\n" });
+    const says = ["echo b > a.txt", "--check", check, "--workflow", "BUILD"] as const;
+    const done = await change(repo, ...says);
+    expect(done).toMatchObject({ status: "failed", tasks: [UNPROVEN] });
+    expect(done.tasks[0]?.message).toContain(`${check} passes`);
+    expect(done.tasks[0]?.message).toContain(
+      "also passes without any file: it does not depend on the change",
+    );
+    expect(repo.landed(done.runId)).toEqual([]);
+  },
+);
+
+test("a change whose check passes without any file lands by grant, and its verdict says what is not proven", async () => {
   const repo = projectOfTest({ "a.txt": "a\n" });
   const says = ["echo b > a.txt", "--check", "true", "--workflow", "BUILD"] as const;
+  const granted = await change(repo, ...says, "--allow-unproven");
+  expect(granted).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+  const { stdout } = await stack.antiphon(["evidence", "get", granted.runId, "T-001", "1", "--verdict"]);
+  expect(stdout).toContain("it does not depend on the change, so it proves nothing about it");
+});
+
+test("a check that reads no file of the change says so, and lands nothing where proof is demanded", async () => {
+  const repo = projectOfTest({ "a.txt": "a\n", "b.txt": "b\n" });
+  const says = ["echo b > a.txt", "--check", "test -s b.txt", "--workflow", "BUILD"] as const;
   const lax = await change(repo, ...says);
-  expect(lax).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+  expect(lax, JSON.stringify(lax)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+  const { stdout: got } = await stack.antiphon(["get", lax.runId]);
+  expect(got).toContain("does not depend on the change");
   const { stdout } = await stack.antiphon(["evidence", "get", lax.runId, "T-001", "1", "--verdict"]);
-  expect(stdout).toContain("passes without the files of the change, so it proves nothing about it");
+  expect(stdout).toContain("passes without the files of the change: it does not depend on the change");
   const strict = await change(repo, ...says, "--require-proof", "regression");
-  expect(strict).toMatchObject({
-    status: "failed",
-    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_PROVES_NOTHING" }],
-  });
+  expect(strict).toMatchObject({ status: "failed", tasks: [UNPROVEN] });
+});
+
+test("a change of a source that its check reads lands as before, although the check passes without the change", async () => {
+  const repo = projectOfTest({ "src/a.js": "module.exports = 1;\n" });
+  const check = 'node -e "require(\\"./src/a.js\\")"';
+  const edit = "echo 'module.exports = 2;' > src/a.js";
+  const done = await change(repo, edit, "--check", check, "--workflow", "BUILD");
+  expect(done, JSON.stringify(done)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
 });
 
 test("a file beside the tests that hides what the change breaks is found by trying without it", async () => {

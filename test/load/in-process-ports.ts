@@ -77,9 +77,10 @@ export function inProcessRepository(): RepositoryPort {
 
 export function inProcessRoom(): CleanRoomPort {
   return {
-    check: ({ checks, trials }) => {
-      const passed = { exitCode: 0, timedOut: false, durationMs: 0, stdout: null, stderr: null, tail: "" };
-      const outcomes = checks.map((command) => ({ command, ...passed }));
+    check: ({ checks, trials, emptied = false }) => {
+      const exitCode = emptied ? 1 : 0; // The check depends on files.
+      const silent = { timedOut: false, durationMs: 0, stdout: null, stderr: null, tail: "" };
+      const outcomes = checks.map((command) => ({ command, exitCode, ...silent }));
       return Promise.resolve({ trials: Array.from({ length: trials.least }, () => outcomes), written: null });
     },
   };

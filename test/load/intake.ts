@@ -32,7 +32,7 @@ export function intentOf(options: LoadOptions, project: Project | null): Record<
       repo: project ?? REPO,
       workflow: noop ? "REVIEW" : "BUILD",
       agent: { kind: "scripted", commands: noop ? [] : [command] },
-      checks: noop ? [] : ["test -d ."],
+      checks: noop ? [] : ["ls made-*.txt"],
       ...(options.steps === 1 ? {} : { tasks }),
     },
     constraints: noop ? { allow_unverified: true } : {},

@@ -1,7 +1,14 @@
 // The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
 import { isPaused, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { runView } from "@antiphon/run/view/run-view";
-import type { ModelBudget, ResultBody, RunStep, RunViewModel, StepApproval } from "@antiphon/contracts";
+import type {
+  ModelBudget,
+  Proves,
+  ResultBody,
+  RunStep,
+  RunViewModel,
+  StepApproval,
+} from "@antiphon/contracts";
 import { branch, firstLine, short } from "./sentences.ts";
 
 export interface TaskSummary {
@@ -17,6 +24,8 @@ export interface TaskSummary {
   readonly status: RunStep["status"];
   readonly phase: RunStep["phase"];
   readonly verdict: string | null;
+  /** What its checks prove about its change; null: there is no verdict, or an older one. */
+  readonly proves: Proves | null;
   readonly epoch: number;
   readonly attempts: number;
   readonly code: string | null;
@@ -77,7 +86,7 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
     code: closed?.code ?? null,
     message: closed?.message ?? "",
     workflow: routed?.workflow ?? null,
-    tasks: view.steps.map((step) => taskSummary(view, step)),
+    tasks: view.steps.map((step) => taskSummary(view, step, provenBy(facts, step.id))),
     commit: closed?.commit ?? landed?.commit ?? null,
     branch: landed === null ? null : branch(landed.ref),
     landedOn: closed?.landedOn ?? null,
@@ -99,7 +108,12 @@ function hasHeard(result: ResultBody | null, n: number): boolean {
   return result?.kind === "reported" && (result.heard ?? []).some(({ message }) => message === n);
 }
 
-function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
+function provenBy({ tasks }: RunFacts, id: string): Proves | null {
+  const attempts = tasks?.find(({ planned }) => planned.task.task_id === id)?.attempts ?? [];
+  return attempts.at(-1)?.verdict?.proves ?? null;
+}
+
+function taskSummary(view: RunViewModel, step: RunStep, proves: Proves | null): TaskSummary {
   const { id, title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
   const { agent, image, network } = step;
   const approval = step.approval ?? null;
@@ -113,7 +127,7 @@ function taskSummary(view: RunViewModel, step: RunStep): TaskSummary {
     ...(image === undefined ? {} : { image }),
     ...(network === undefined ? {} : { network }),
   };
-  return { task: id, ...stands, ...own, evidence, approval };
+  return { task: id, ...stands, proves, ...own, evidence, approval };
 }
 
 /** 0 ok, 1 run failed, 3 needs input. An open run is not a failure. */
@@ -125,7 +139,8 @@ export function exitCodeOf(status: RunViewModel["status"]): number {
 /** Labels and texts in printing order. `take`: the command that merges or fetches the result, if there is one. */
 export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
-  for (const task of summary.tasks) rows.push([task.task, taskText(task)], ...approvalRows(task));
+  for (const task of summary.tasks)
+    rows.push([task.task, taskText(task)], ...unprovenRows(task), ...approvalRows(task));
   for (const { task, attempt, by, text, heard } of summary.messages) {
     const read = heard.length === 0 ? "not read" : `read by attempt ${heard.join(", ")}`;
     rows.push(["message", `${by} to attempt ${attempt} of ${task} (${read}): ${firstLine(text)}`]);
@@ -146,6 +161,11 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
     rows.push(...howToAnswer(summary));
   }
   return rows;
+}
+
+/** A change that landed although its checks say nothing about it. */
+function unprovenRows({ commit, proves, message }: TaskSummary): [string, string][] {
+  return commit === null || proves !== "nothing" || message === null ? [] : [["", firstLine(message)]];
 }
 
 /** The state of a task's approval, and each decision with its author. */

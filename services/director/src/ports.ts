@@ -159,6 +159,8 @@ export interface RoomRequest {
   ahead?: boolean;
   /** The directory below /tmp in which the checks run once, with the tree, which is then not at /workspace. */
   elsewhere?: string;
+  /** The checks run in a workspace from which all files are gone. Its repository stays. */
+  emptied?: boolean;
   /** Absent: the tree has no environment. */
   setup?: SetupOf;
   /** A person asks: a setup that failed before is tried again. */
@@ -253,6 +255,8 @@ export interface TrialsByTree {
   base: Trials;
   /** The tree without the change and without the files that it touches. */
   hollow: Trials;
+  /** Without any file. Absent: not tried. */
+  emptied?: Trials;
   /** The tree without the files that the change adds on the side that judges. */
   withoutJudges: Trials;
   /** The tree without the sources of the change, with the tests that it brings. */

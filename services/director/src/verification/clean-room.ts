@@ -68,26 +68,29 @@ export class CleanRoom implements CleanRoomPort {
         collect: false,
         ...(request.again === true ? { again: true } : {}),
         ...(memory_mib === undefined ? {} : { limits: { memoryBytes: memory_mib * 1024 * 1024 } }),
-        ...(request.elsewhere === undefined ? { trials: request.trials } : {}),
+        ...(isPrepared(request) ? {} : { trials: request.trials }),
         ...(request.ahead === true ? { tracedTree: true, spare: true } : {}),
         ...(request.traced === undefined ? {} : { traced: [...request.traced] }),
         ...(services === undefined ? {} : { services }),
       },
       { signal, ...(request.ahead === true ? { patienceMs: 0 } : {}) },
     );
-    if (request.elsewhere !== undefined) return this.#elsewhere(outcome, checks, signal);
+    if (isPrepared(request)) return this.#prepared(outcome, checks, signal);
     return { ...outcomesOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
   }
 
-  /** Without trials if the tree could not be moved, or if the sandbox met a limit, which a second copy of the tree may explain. */
-  async #elsewhere(
+  /**
+   * The first step prepared the workspace. Without trials if it failed, or if the sandbox met a limit, which a second copy of
+   * the tree may explain.
+   */
+  async #prepared(
     outcome: SandboxOutcome,
     checks: readonly string[],
     signal: AbortSignal,
   ): Promise<RoomOutcome> {
-    const [move, ...steps] = outcome.steps;
+    const [first, ...steps] = outcome.steps;
     const found = outcomesOf({ ...outcome, steps }, checks, signal);
-    if (move?.exitCode !== 0 || outcome.outcome !== "completed") return { ...found, trials: [] };
+    if (first?.exitCode !== 0 || outcome.outcome !== "completed") return { ...found, trials: [] };
     return { ...found, reports: await this.#reports(steps) };
   }
 
@@ -107,6 +110,11 @@ export class CleanRoom implements CleanRoomPort {
   }
 }
 
+const isPrepared = ({ elsewhere, emptied }: RoomRequest): boolean =>
+  elsewhere !== undefined || emptied === true;
+
+const EMPTY = 'for one in * .[!.]* ..?*; do [ "$one" = .git ] || rm -rf -- "./$one" || exit 1; done';
+
 /** The tree is moved before the checks, by a step whose exit no check can forge. */
 const MOVE =
   'mkdir -p "$1" "$1/../home" && cp -a /workspace/. "$1/" && rm -rf /workspace/* /workspace/.[!.]* /workspace/..?*';
@@ -114,21 +122,22 @@ const MOVE =
 /** A shell remembers where it came from. */
 const LEAVE = 'cd "$0" && unset OLDPWD && exec sh -c "$1"';
 
-function stepsOf({ checks, budgetMs, room, elsewhere }: RoomRequest): SandboxStep[] {
+function stepsOf({ checks, budgetMs, room, elsewhere, emptied }: RoomRequest): SandboxStep[] {
   const step = (id: string, argv: string[], env: Record<string, string> = {}): SandboxStep => ({
     ...{
       id,
       argv,
       env: { ...room?.env, ...env },
       timeoutMs: budgetMs,
-      continueOnFailure: elsewhere === undefined || id !== "move",
+      continueOnFailure: id !== "prepare",
     },
   });
-  if (elsewhere === undefined)
-    return checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", command]));
+  const plain = checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", command]));
+  if (emptied === true) return [step("prepare", ["sh", "-c", EMPTY]), ...plain];
+  if (elsewhere === undefined) return plain;
   const env = { HOME: `${elsewhere.slice(0, elsewhere.lastIndexOf("/"))}/home` };
   return [
-    step("move", ["sh", "-c", MOVE, "antiphon", elsewhere]),
+    step("prepare", ["sh", "-c", MOVE, "antiphon", elsewhere]),
     ...checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", LEAVE, elsewhere, command], env)),
   ];
 }

@@ -42,6 +42,7 @@ export async function verifyIntegration(
     change: tried,
     base: null,
     hollow: null,
+    emptied: null,
     judges: [],
     withoutJudges: null,
     own: null,

@@ -15,6 +15,7 @@ const trial: Trial = {
   change: [[check(0)], [check(0)]],
   base: null,
   hollow: null,
+  emptied: null,
   judges: [],
   withoutJudges: null,
   own: null,
@@ -186,6 +187,57 @@ describe("judge", () => {
       "ANT_VERIFY_PROVES_NOTHING",
     ],
     [
+      "a check that passes without any file",
+      { base: runs(0, 0), hollow: runs(0), emptied: runs(0) },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a check that passes without any file, while the base itself was too slow",
+      { emptied: runs(0) },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a check that passes without any file, by grant",
+      { base: runs(0, 0), hollow: runs(0), emptied: runs(0), demand: { ...DEMAND, allowUnproven: true } },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a check that passes without any file, where none would do",
+      { base: runs(0, 0), hollow: runs(0), emptied: runs(0), allowUnverified: true },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a check that passes without any file, if people approve",
+      { base: runs(0, 0), hollow: runs(0), emptied: runs(0), demand: { ...DEMAND, byPeople: true } },
+      "PASS",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a check that passes without any file, below what the policy demands, where none would do",
+      {
+        ...{ base: runs(0, 0), hollow: runs(0), emptied: runs(0), allowUnverified: true },
+        demand: { ...DEMAND, policy: "regression" },
+      },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a check that needs files, but none of the change",
+      { base: runs(0, 0), hollow: runs(0), emptied: runs(1) },
+      "PASS",
+      null,
+    ],
+    [
+      "a check in a workspace that could not be emptied",
+      { base: runs(0, 0), hollow: runs(0), emptied: [] },
+      "PASS",
+      null,
+    ],
+    [
       "a change of tests alone",
       { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } },
       "PASS",
@@ -200,6 +252,9 @@ describe("judge", () => {
     ["regression", {}],
     ["regression", { base: runs(0, 0), hollow: runs(1) }],
     ["nothing", { base: runs(0, 0), hollow: runs(0) }],
+    ["nothing", { base: runs(0, 0), hollow: runs(0), emptied: runs(0) }],
+    ["nothing", { emptied: runs(0) }],
+    ["regression", { emptied: runs(1) }],
     ["nothing", { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(1) }],
     ["regression", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: runs(1) } }],
     ["nothing", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } }],
@@ -218,6 +273,17 @@ describe("judge", () => {
     );
     expect(message({ ...OWN, onBase: null, hasSources: false })).toContain(
       "the change brings tests alone (test/new.test.js), which describe what is there and prove no change",
+    );
+  });
+
+  test("names a check that does not depend on the change, and what is demanded", () => {
+    const message = (more: Partial<Trial>): string =>
+      judge({ ...trial, base: runs(0, 0), hollow: runs(0), ...more }).message;
+    expect(message({ emptied: runs(1) })).toContain(
+      "npm test passes in 2 of 2 trials; it also passes without the files of the change: it does not depend on the change",
+    );
+    expect(message({ emptied: runs(0) })).toMatch(
+      /without any file: it does not depend on the change, .*; a check that reads the files is demanded$/,
     );
   });
 

@@ -5,9 +5,11 @@
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
  *     source must fail on the base, and so must those of at least one task of a DEBUG run and, with the tests that a
  *     change brings, on the sources of the base, unless `allow_unproven` is granted; checks that pass and fail on the same
- *     tree are FLAKY; and without checks a change is UNVERIFIABLE unless `allow_unverified` is granted.
+ *     tree are FLAKY; and without checks, or with checks that pass without any file, a change is UNVERIFIABLE unless
+ *     `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
+import { passesEmptied } from "./emptied.ts";
 import { firstFailure, isPassed } from "./trials.ts";
 
 type Trials = readonly (readonly CheckOutcome[])[];
@@ -19,6 +21,8 @@ export interface Trial {
   base: Trials | null;
   /** The checks on the base without the files that the change touches; null if they were not tried there. */
   hollow: Trials | null;
+  /** The checks without any file; null if they were not tried so, because they depend on files. */
+  emptied: Trials | null;
   /** Files that the change adds on the side that judges, and data that it changes there. */
   judges: readonly string[];
   /**
@@ -88,7 +92,7 @@ export function judge(trial: Trial): Judgement {
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
   const says = `${names(checks)} passes ${where(trial.change)}${why}`;
-  const judgement = ofOwnTests(trial, demanded(trial.demand, proves, says));
+  const judgement = ofOwnTests(trial, ofNothing(trial, demanded(trial.demand, proves, says)));
   const doubt = trial.unreported.length > 0 ? "ANT_VERIFY_UNREPORTED" : null;
   const code = judgement.code ?? doubt ?? (trial.aware.length > 0 ? "ANT_VERIFY_TEST_AWARE" : null);
   return decided(trial, { ...judgement, code });
@@ -129,7 +133,7 @@ export function isWeaker(one: Proves, other: Proves): boolean {
 
 /** What passing checks prove about the change, with the clause that says so. */
 function proofOf(trial: Trial): { proves: Proves; why: string } {
-  const { base, hollow, withoutJudges, judges, unproven, aware: signs, unreported } = trial;
+  const { base, hollow, emptied, withoutJudges, judges, unproven, aware: signs, unreported } = trial;
   const gaps = [...unreported, ...signs];
   if (gaps.length > 0) return { proves: "nothing", why: `; ${listed(gaps)}` };
   if (withoutJudges !== null && !withoutJudges.every(isPassed)) {
@@ -151,11 +155,16 @@ function proofOf(trial: Trial): { proves: Proves; why: string } {
     const why = `; the change brings tests alone (${listed(own.tests)}), which describe what is there and prove no change`;
     return { proves: hollow?.every(isPassed) === true ? "nothing" : "regression", why };
   }
-  if (base === null) return { proves: "regression", why: "" };
-  if (hollow?.every(isPassed) === true) {
-    const why = "; it also passes without the files of the change, so it proves nothing about it";
+  const without = passesEmptied(emptied)
+    ? "any file"
+    : hollow?.every(isPassed)
+      ? "the files of the change"
+      : null;
+  if (without !== null) {
+    const why = `; it also passes without ${without}: it does not depend on the change, so it proves nothing about it`;
     return { proves: "nothing", why };
   }
+  if (base === null) return { proves: "regression", why: "" };
   return { proves: "regression", why: "; it also passes without the change, so it proves no fix" };
 }
 
@@ -170,6 +179,17 @@ function demanded(demand: Demand, proves: Proves, says: string): Judgement {
   if (allowUnproven && !isWeaker(proves, policy))
     return pass(proves, code, `${says}; ${byRun} is demanded, landed by grant`);
   return { verdict: "UNVERIFIABLE", code, message: `${says}; ${byAll} is demanded`, proves };
+}
+
+/** director/D5: a check that passes without any file demands nothing of a change, as if there were none. */
+function ofNothing({ emptied, demand, allowUnverified }: Trial, judgement: Judgement): Judgement {
+  const { proves, verdict, code: known } = judgement;
+  if (verdict !== "PASS" || known !== null || !passesEmptied(emptied)) return judgement;
+  const code = "ANT_VERIFY_PROVES_NOTHING";
+  const message = `${judgement.message}; a check that reads the files is demanded`;
+  if (demand.byPeople) return pass(proves, code, `${message}, so people decide`);
+  if (demand.allowUnproven || allowUnverified) return pass(proves, code, `${message}, landed by grant`);
+  return { verdict: "UNVERIFIABLE", code, message, proves };
 }
 
 /** director/D5: a test that also passes on the sources of the base says nothing about those of the change. */

@@ -53,6 +53,12 @@ function countsOf(change: RoomOutcome, before: RoomOutcome): { now: number; then
   return counted.length === 0 ? null : { now, then };
 }
 
+/** Whether a check ran fewer tests than another time, by its runners' reports. One without a runner then ran none. */
+export function ranFewer(fewer: RoomOutcome, more: RoomOutcome): boolean {
+  const counted = (report?: TestReport): number => (report && ranBy(report)) ?? 0;
+  return (more.reports ?? []).some((report, i) => counted(fewer.reports?.[i]) < counted(report));
+}
+
 /** Without `-v`, Go reports its packages, not its tests. */
 function ranBy({ runners, names }: TestReport): number | null {
   if (runners.size === 0) return null;

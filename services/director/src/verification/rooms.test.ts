@@ -33,17 +33,20 @@ interface World {
   /** The files that the changed tree opens. */
   readonly opens?: string[];
   readonly base?: number;
+  /** Without the files of the change. */
+  readonly hollow?: number;
   readonly over?: Partial<Subject>;
 }
 
 /** Tries a change; `rooms` are the purposes of those that were opened, with their number of trials. */
-async function triedIn({ kept = null, change = 0, opens, base = 1, over = {} }: World) {
+async function triedIn({ kept = null, change = 0, opens, base = 1, hollow = base, over = {} }: World) {
   const rooms: string[] = [];
   const looked: string[][] = [];
   const room: CleanRoomPort = {
-    check: ({ purpose, trials, candidate }) => {
-      rooms.push(`${candidate?.deletions.length === 1 ? "hollow" : purpose} ${trials.least}`);
-      const exit = purpose === "base" ? base : change;
+    check: ({ purpose, trials, candidate, emptied = false }) => {
+      const name = emptied ? "emptied" : candidate?.deletions.length === 1 ? "hollow" : purpose;
+      rooms.push(`${name} ${trials.least}`);
+      const exit = name === "hollow" ? hollow : name === "emptied" ? 0 : purpose === "base" ? base : change;
       const exits = Array.from({ length: trials.least }, () => exit);
       return Promise.resolve(ended(exits, purpose === "base" ? undefined : opens));
     },
@@ -125,5 +128,17 @@ describe("the base of a verification", () => {
 
   it("is no answer where the wait for it was stopped", async () => {
     await expect(triedIn({ kept: "stopped" })).rejects.toMatchObject({ code: "ANT_SANDBOX_CANCELED" });
+  });
+});
+
+describe("checks that pass", () => {
+  it("run without any file only if they pass on the base without the files of the change", async () => {
+    const vacuous = await triedIn({ base: 0 });
+    expect(vacuous.rooms).toEqual(["verify 2", "base 2", "hollow 1", "emptied 1"]);
+    expect(vacuous.outcome.emptied?.trials).toHaveLength(1);
+    for (const world of [{ base: 1 }, { base: 0, hollow: 1 }, { base: 0, change: 1 }]) {
+      const { rooms, outcome } = await triedIn(world);
+      expect([rooms.includes("emptied 1"), outcome.emptied]).toEqual([false, null]);
+    }
   });
 });

@@ -1,7 +1,8 @@
 /**
  * The clean rooms of one verification, side by side: the changed tree; the base, which tells what the checks prove; and the
  * changed tree without its changes on the judging side. If the checks pass on the base, too, a last room shows
- * whether they depend on the files of the change at all, and one whether its own tests fail without its sources.
+ * whether they depend on the files of the change at all, and one whether its own tests fail without its sources. Where nothing
+ * shows that they do, they run without any file (emptied.ts).
  *
  * The base runs as often as the change only where a demand rests on its answer. A base that nothing demands runs once, and is
  * not waited for much longer than the change took. Mostly it ran already, while the attempt worked (base-trials.ts). When one
@@ -13,6 +14,7 @@ import type { OwnTests } from "@antiphon/git";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport } from "./reports/test-report.ts";
 import { triedElsewhere } from "./elsewhere.ts";
+import { triedEmptied } from "./emptied.ts";
 import { answers, type KeptBase } from "./kept-base.ts";
 import { newTests, type TriedOwn } from "./own-tests.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
@@ -23,6 +25,8 @@ export interface TriedOut {
   change: RoomOutcome;
   base: RoomOutcome | null;
   hollow: RoomOutcome | null;
+  /** In a workspace without any file; null: the checks depend on files. */
+  emptied: RoomOutcome | null;
   /** Without the judges and without the opened files. */
   withoutJudges: RoomOutcome | null;
   /** With the tests that the change brings, on the sources of the base. */
@@ -40,6 +44,7 @@ export const UNTRIED: TriedOut = {
   change: { trials: [], written: null },
   base: null,
   hollow: null,
+  emptied: null,
   withoutJudges: null,
   own: null,
   opened: [],
@@ -128,9 +133,11 @@ export async function tryOut(
     ],
     signal,
   );
+  const depends = { change, base: base ?? null, hollow, ownOnBase: onBase };
+  const emptied = await triedEmptied(bare, depends, room, signal);
   const tried = {
     ...(away === null ? {} : { elsewhere: away.trials }),
-    ...{ change, base: base ?? null, hollow, withoutJudges: withoutJudges ?? null, opened: [] },
+    ...{ change, base: base ?? null, hollow, emptied, withoutJudges: withoutJudges ?? null, opened: [] },
     own: own.length === 0 ? null : { tests: own, onBase },
   };
   if (!changePasses) return tried;

@@ -86,11 +86,12 @@ function manifestOf(
   author: string,
   more: readonly File[],
 ): EvidenceManifest {
-  const { change, base, hollow, withoutJudges, own } = verdict.trials;
+  const { change, base, hollow, emptied = [], withoutJudges, own } = verdict.trials;
   const folders = [
     ...foldersOf("checks", change),
     ...foldersOf("checks/base", base),
     ...foldersOf("checks/without-its-files", hollow),
+    ...foldersOf("checks/without-any-file", emptied),
     ...foldersOf("checks/without-its-judges", withoutJudges),
     ...foldersOf("checks/without-its-sources", own),
   ];

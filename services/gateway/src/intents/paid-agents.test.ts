@@ -49,3 +49,43 @@ test("an agent that calls no model, that no task has, or whose host the user all
   expect(() => checkPaidAgents({ agent: shouted, egress })).not.toThrow();
   expect(() => checkPaidAgents({ agent: paid, egress })).not.toThrow();
 });
+
+const NONE = { mode: "none" as const, allowlist: [] };
+
+test.each([
+  ["the agent of the run", { agent: paid }, {}],
+  ["an agent after it", { agent: free, next_agents: [paid] }, {}],
+  ["its own agent", { agent: free }, { agent: paid }],
+])("a task whose own network is none, and for which %s calls a model, is refused", (_who, agents, own) => {
+  const egress = { mode: "git+pkg" as const, allowlist: [] };
+  const tasks = (egress_profile: object) => [task, { ...task, id: 2, ...own, egress_profile }];
+  const choice = (egress_profile: object) => ({
+    ...{ ...agents, model_budget: budget, egress, tasks: tasks(egress_profile) },
+  });
+  expect(() => checkPaidAgents(choice(NONE))).toThrow(
+    expect.objectContaining({
+      code: "ANT_INTENT_OPTIONS",
+      message: expect.stringMatching(
+        /models.test, and its network none closes .* leave egress_profile out/,
+      ) as string,
+      data: { path: "/inputs/tasks/1/egress_profile" },
+    }),
+  );
+  expect(() => checkPaidAgents(choice({ mode: "allowlist", allowlist: [] }))).not.toThrow();
+});
+
+test("a task that leaves the server of its unmetered model off its own allowlist is refused", () => {
+  const egress = { mode: "allowlist" as const, allowlist: ["models.test", "b.test"] };
+  const choice = (allowlist: string[]) => ({
+    ...{ agent: paid, egress },
+    tasks: [{ ...task, egress_profile: { mode: "allowlist" as const, allowlist } }],
+  });
+  expect(() => checkPaidAgents(choice(["b.test"]))).toThrow(/models.test on its allowlist/);
+  expect(() => checkPaidAgents(choice(["models.test"]))).not.toThrow();
+});
+
+test("a git task, and one whose agent calls no model, may name no network beside a budget", () => {
+  const git = { ...task, kind: "git" as const, git_action: "git_checkpoint" as const, egress_profile: NONE };
+  const tasks = [git, { ...task, id: 2, agent: free, egress_profile: NONE }, { ...task, id: 3 }];
+  expect(() => checkPaidAgents({ agent: paid, model_budget: budget, tasks })).not.toThrow();
+});

@@ -11,6 +11,7 @@ type Choice = Pick<
 /** @throws AntiphonError ANT_EGRESS_BUDGET, ANT_INTENT_OPTIONS */
 export function checkPaidAgents(options: Choice): void {
   for (const [path, agent] of agentsOf(options)) checkPaid(path, agent, options);
+  for (const [i, task] of (options.tasks ?? []).entries()) checkWay(`/inputs/tasks/${i}`, task, options);
 }
 
 /** Whether a pack of the run needs the way to the models that the run has a budget for. */
@@ -20,8 +21,13 @@ export function paysForPack(options: Choice): boolean {
 
 /** The same of one task. Who takes over a rejected attempt works only on tasks that name no agent. */
 export function paysForPackOf(task: TaskSpec, options: Choice): boolean {
-  const agents = task.agent === undefined ? [options.agent, ...(options.next_agents ?? [])] : [task.agent];
-  return task.kind !== "git" && hasBudget(options) && agents.some(({ kind }) => kind === "pack");
+  return (
+    task.kind !== "git" && hasBudget(options) && workersOf(task, options).some(({ kind }) => kind === "pack")
+  );
+}
+
+function workersOf({ agent: own }: TaskSpec, { agent, next_agents = [] }: Choice): readonly AgentSpec[] {
+  return own === undefined ? [agent, ...next_agents] : [own];
 }
 
 function hasBudget({ model_budget: budget }: Choice): boolean {
@@ -69,6 +75,27 @@ function checkPaid(path: string, agent: AgentSpec, choice: Choice): void {
       `${needs}, and egress none closes the way to it; leave egress out, or choose git+pkg or allowlist`,
       { data: { path: "/constraints/egress/mode" } },
     );
+}
+
+/** A task with a network of its own, narrower than that of its run, may have closed the way to its agent's model. */
+function checkWay(path: string, task: TaskSpec, choice: Choice): void {
+  const { kind, egress_profile: own } = task;
+  if (own === undefined || kind === "git") return;
+  for (const agent of workersOf(task, choice)) {
+    if (agent.kind !== "pack" || agent.model === undefined) continue;
+    const { host, name } = agent.model;
+    if (own.mode !== "none" && (hasBudget(choice) || allows(own.allowlist ?? [], host))) continue;
+    const at = `${path}/egress_profile`;
+    const closes = own.mode === "none" ? "its network none" : "its allowlist";
+    const opens = hasBudget(choice)
+      ? "the mode allowlist, which opens the models of the run's budget"
+      : `${host} on its allowlist`;
+    throw new AntiphonError(
+      "ANT_INTENT_OPTIONS",
+      `${at}: the agent ${agent.name} calls the model ${name} at ${host}, and ${closes} closes the way to it; leave egress_profile out, or give it ${opens}`,
+      { data: { path: at } },
+    );
+  }
 }
 
 function allows(allowlist: readonly string[], named: string): boolean {

@@ -176,7 +176,7 @@ async function openRun(journal: Journal, runId: string, repo: TestRepo): Promise
     body: {
       intentId: "it_1",
       intent: { goal: "Add a page", inputs: {}, constraints: { acceptance_criteria: ["it works"] } },
-      options: runOptions({ checks: ["test -s a.txt"], repo: at }),
+      options: runOptions({ checks: ["true"], repo: at }),
       base: { repo: at, ref: "refs/heads/main", commit: repo.git("rev-parse", "main") },
       principal: "test",
     },

@@ -125,13 +125,15 @@ function roomOver(repo: string): CleanRoomPort {
 
 function trialOf(
   repo: string,
-  { tree, candidate, checks, elsewhere }: RoomRequest,
+  { tree, candidate, checks, elsewhere, emptied }: RoomRequest,
   outputs: string[],
 ): CheckOutcome[] {
   const room = mkdtempSync(elsewhere === undefined ? "/tmp/antiphon-cheat-room-" : "/var/tmp/elsewhere-");
   try {
-    const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
-    execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });
+    if (emptied !== true) {
+      const tar = execFileSync("git", ["-C", repo, "archive", tree.commit], { maxBuffer: 64 * 1024 * 1024 });
+      execFileSync("tar", ["-xf", "-", "-C", room], { input: tar });
+    }
     for (const path of candidate?.deletions ?? []) rmSync(join(room, path), { force: true });
     for (const { path, content, mode } of candidate?.overlay ?? []) {
       mkdirSync(dirname(join(room, path)), { recursive: true });

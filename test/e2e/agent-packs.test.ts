@@ -25,11 +25,23 @@ const SCRIPTED = "models.packs.example";
 const PATIENT = "patient.packs.example";
 /** Wants to see a secret of the run. */
 const CURIOUS = "curious.packs.example";
+/** Writes a plan, and then what its one task asks for. */
+const PLANNER = "planner.packs.example";
+const PLAN = {
+  goal: "Say hello",
+  tasks: [
+    {
+      ...{ id: 1, description: "Write the greeting", allowed_files: ["hello.txt"] },
+      acceptance_criteria: [{ criterion: "The greeting is there", check: "grep -q hello hello.txt" }],
+    },
+  ],
+};
 let stack: Stack;
 let stub: ModelStub;
 let script: ModelScript;
 let patient: ModelStub;
 let curious: ModelStub;
+let planner: ModelScript;
 let answerNow = (): void => undefined;
 let directory: string;
 const projects: Project[] = [];
@@ -47,11 +59,18 @@ beforeAll(async () => {
     { calls: [["edit_file", { path: "add.js", old: "a - b", new: "a + b" }]] },
     { calls: [["finish", { outcome: "done", summary: "Add the two numbers" }]] },
   ]);
+  planner = await startModelScript([
+    { calls: [["write_file", { path: "plan.yaml", content: JSON.stringify(PLAN) }]] },
+    { calls: [["finish", { outcome: "done", summary: "Plan the greeting" }]] },
+    { calls: [["write_file", { path: "hello.txt", content: "hello\n" }]] },
+    { calls: [["finish", { outcome: "done", summary: "Write the greeting" }]] },
+  ]);
   const models = [
     ...packHostsAt(stub.port),
     hostAt(script.port, "api.openai.com", SCRIPTED),
     hostAt(patient.port, "api.anthropic.com", PATIENT),
     hostAt(curious.port, "api.openai.com", CURIOUS),
+    hostAt(planner.port, "api.openai.com", PLANNER),
   ];
   const env = await accessTo(models, directory);
   stack = await startStack({ env });
@@ -63,6 +82,7 @@ afterAll(async () => {
   await patient.close();
   await curious.close();
   await script.close();
+  await planner.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -149,6 +169,32 @@ test(
     const replayed = await stack.json<{ same: boolean }>(["replay", document.runId]);
     expect(replayed.document).toMatchObject({ same: true });
     expect(stub.heard).toHaveLength(heard);
+  },
+  INSTALL_MS,
+);
+
+test(
+  "a plan that the agent `model` wrote in a PLAN run is carried out by it: its criterion's check fails before and passes after",
+  async () => {
+    const repo = project();
+    const model = ["--agent", "model", "--model", "m", "--model-host", PLANNER, "--model-usd", "2"];
+    const run = (...words: string[]) =>
+      stack.json<Ended & { commit: string | null }>(["run", ...words, "--repo", repo.path, ...model], {
+        timeoutMs: INSTALL_MS,
+      });
+    const { document: planned } = await run("Plan a greeting", "--workflow", "PLAN");
+    expect(planned, JSON.stringify(planned)).toMatchObject({
+      ...{ status: "succeeded", commit: null },
+      plan: { tasks: [{ id: 1 }] },
+    });
+    expect(repo.landed(planned.runId)).toEqual([]);
+    const { document: done } = await run("--plan", planned.runId);
+    expect(done, JSON.stringify(done)).toMatchObject({
+      ...{ status: "succeeded", tasks: [{ verdict: "PASS", proves: "fail-to-pass" }] },
+    });
+    expect(repo.landed(done.runId)).toEqual([done.commit]);
+    expect(repo.git("show", `${done.commit}:hello.txt`)).toBe("hello\n");
+    expect(planner.heard).toHaveLength(4);
   },
   INSTALL_MS,
 );

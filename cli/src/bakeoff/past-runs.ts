@@ -1,6 +1,10 @@
 // Reads the past runs whose tasks a bake-off does again.
+import type { RunRecord } from "@antiphon/client";
+import { withAnsweredChecks } from "@antiphon/contracts/plans/answered-checks";
 import { Failure } from "../failure.ts";
+import { answeredBefore } from "../forks/fork-point.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
+import type { PastBody } from "./past-task.ts";
 import { sampleOf, type Sample } from "./sample.ts";
 
 /** Of these nothing can be learned, or nothing yet. */
@@ -19,9 +23,16 @@ export async function pastTasks(
 ): Promise<Sample> {
   return sampleOf(runs, limit, async (id) => {
     const { records } = await gateway.get("/runs/{id}/events", { id });
-    const first = records.find(({ type }) => type === "intent");
-    return first?.type === "intent" ? first.body : null;
+    return pastBody(records);
   });
+}
+
+/** A question about the proof that people have answered is not asked in each heat: the answer is a check of the task. */
+export function pastBody(records: readonly RunRecord[]): PastBody | null {
+  const first = records.find(({ type }) => type === "intent");
+  if (first?.type !== "intent") return null;
+  const { body } = first;
+  return { ...body, options: withAnsweredChecks(body.options, answeredBefore(records)) };
 }
 
 /** @throws Failure ANT_RUN_NOT_FOUND if there is nothing to do again */

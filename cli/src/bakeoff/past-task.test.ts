@@ -2,6 +2,8 @@ import type { IntentBody } from "@antiphon/contracts";
 import { MATERIAL } from "@antiphon/contracts/runs/connectors";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { expect, test } from "vitest";
+import type { RunRecord } from "@antiphon/client";
+import { pastBody } from "./past-runs.ts";
 import { askedAnew, mostUsdMicro, pastTask } from "./past-task.ts";
 
 const AGENT = { kind: "command" as const, argv: ["b"] };
@@ -42,6 +44,34 @@ test("has the tasks of the past run without their agents, and its model budget o
   expect(again?.inputs["tasks"]).toEqual([{ id: 1, description: "a", dependencies: [] }]);
   expect(again?.constraints).toMatchObject({ model_budget: { tokens: 5 }, egress: { mode: "allowlist" } });
   expect(pastTask(past, AGENT, 7)?.constraints["model_budget"]).toEqual({ usd_micro: 7 });
+});
+
+test("has the checks and the option that people answered, also of a run that had them from the one it retried", () => {
+  const past = body({}, { checks: ["npm test", "make all"], allow_unverified: true });
+  const again = pastTask(past, AGENT, null);
+  expect(again?.inputs["checks"]).toEqual(["npm test", "make all"]);
+  expect(again?.constraints).toMatchObject({ allow_unverified: true });
+});
+
+test("asks nobody again what people have answered about the proof of the past run", () => {
+  const records = (answer: object) =>
+    [
+      { type: "intent", body: body({ inputs: { repo: "/srv/app" } }) },
+      {
+        ...{ type: "verdict", taskId: "T-001", epoch: 1 },
+        body: { verdict: "UNVERIFIABLE", asks: [{ question: "Which?", tasks: ["T-001"] }] },
+      },
+      { type: "input", taskId: "T-001", epoch: 1, body: { event: "answer", ...answer } },
+    ].map((one, i) => ({ ...one, seq: i + 1 })) as unknown as RunRecord[];
+  const again = (answer: object) => {
+    const past = pastBody(records(answer));
+    return past === null ? null : pastTask(past, AGENT, null);
+  };
+  expect(again({ answers: ["make test"] })?.inputs["checks"]).toEqual(["make test"]);
+  expect(again({ answers: ["unverified"] })?.constraints).toMatchObject({ allow_unverified: true });
+  const turnedDown = again({ event: "approval", choice: "reject", answers: ["no"] });
+  expect(turnedDown?.inputs).not.toHaveProperty("checks");
+  expect(pastBody([])).toBeNull();
 });
 
 test("is none for a run that had no repository, also one whose connectors the deployment chose", () => {

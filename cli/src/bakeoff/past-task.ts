@@ -11,9 +11,13 @@ const WAY_TO_MODELS = { mode: "allowlist", allowlist: [] };
 
 export type PastBody = Pick<IntentBody, "intent" | "options" | "base" | "policy">;
 
-/** Null: the run had no repository, so there is nothing that another agent could change. */
+/**
+ * Null: the run had no repository, so there is nothing that another agent could change.
+ * @param body its options hold what people answered about the proof of the run, too
+ */
 export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number | null): Intent | null {
   const { intent, options, base } = body;
+  const { checks, allow_unverified } = options;
   if (isMaterial(base.repo)) return null;
   const { model_budget } = options;
   const budget = modelUsdMicro === null ? model_budget : { usd_micro: modelUsdMicro };
@@ -27,12 +31,15 @@ export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number
     inputs: {
       ...without(intent.inputs, OWN_INPUTS),
       ...{ repo: base.repo, base_ref: base.commit, agent },
+      // Also what people answered about the proof, so that nobody is asked again.
+      ...(checks.length === 0 ? {} : { checks }),
       ...(tasks === undefined ? {} : { tasks }),
       ...(gates === undefined ? {} : { gates }),
     },
     constraints: {
       ...constraints,
       ...{ allow_dirty: true }, // It starts from a commit, whatever the work tree holds.
+      ...(allow_unverified ? { allow_unverified } : {}),
       ...(budget === undefined ? {} : { model_budget: budget }),
       ...(egress === undefined ? {} : { egress }),
     },

@@ -22,27 +22,26 @@ export function forkIntent(body: IntentBody, at: ForkedAt, changed: Changed): In
       `with --agent or --model, begin at the attempt: --at ${fork.task}:${fork.epoch}`,
     );
   const agent = changed.agent ?? at.agent;
-  const again = pastTask({ ...body, base: { ...body.base, commit: base } }, agent, changed.modelUsdMicro);
+  // A question that was answered is not asked again: the fork's caller takes the answer for a check of its own.
+  const options = withAnsweredChecks(body.options, at.answered);
+  const past = { ...body, options, base: { ...body.base, commit: base } };
+  const again = pastTask(past, agent, changed.modelUsdMicro);
   if (again === null)
     throw usage(
       "the run is a brief: it had no repository, so it has no commit to go on from",
       "start it again with its goal; it reads the connectors anew",
     );
   const { approvals } = body.intent.constraints;
-  // A question that was answered is not asked again: the fork's caller takes the answer for a check of its own.
-  const { checks, tasks: all, allow_unverified } = withAnsweredChecks(body.options, at.answered);
-  const tasks = all?.filter(({ id }) => !done.includes(nameOf(id)));
+  const tasks = options.tasks?.filter(({ id }) => !done.includes(nameOf(id)));
   return {
     ...again,
     inputs: {
       ...again.inputs,
-      ...(at.answered.length === 0 || checks.length === 0 ? {} : { checks }),
       ...(tasks === undefined ? {} : { tasks: tasks.map((task) => leftOf(task, at, changed.agent)) }),
       fork: { ...fork, feedback: [...fork.feedback, ...wordOf(fork.epoch, changed.feedback)].slice(-20) },
     },
     constraints: {
       ...again.constraints,
-      ...(allow_unverified ? { allow_unverified } : {}),
       ...(approvals === undefined ? {} : { approvals }),
     },
   };

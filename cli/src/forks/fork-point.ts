@@ -81,7 +81,8 @@ function doneBefore(records: readonly RunRecord[], seq: number): string[] {
   });
 }
 
-function answeredBefore(records: readonly RunRecord[], seq: number): AnsweredCriteria[] {
+/** What people have answered about the proof of a run, up to a record. */
+export function answeredBefore(records: readonly RunRecord[], seq = Infinity): AnsweredCriteria[] {
   return records.flatMap((one) => {
     if (one.type !== "input" || one.seq > seq) return [];
     const { taskId, epoch, body } = one;

@@ -143,10 +143,11 @@ function direct(context: ServiceContext, key: SigningKey, gate: { open: Promise<
   };
   const files = openBlobs(bus, BUCKETS.evidenceFiles);
   const room = {
-    async check({ checks }: { checks: readonly string[] }) {
+    async check({ checks, emptied = false }: { checks: readonly string[]; emptied?: boolean }) {
       await gate.open;
-      const passed = { exitCode: 0, timedOut: false, durationMs: 1, stdout: null, stderr: null, tail: "" };
-      const outcomes = checks.map((command) => ({ command, ...passed }));
+      const exitCode = emptied ? 1 : 0; // The check depends on files.
+      const silent = { timedOut: false, durationMs: 1, stdout: null, stderr: null, tail: "" };
+      const outcomes = checks.map((command) => ({ command, exitCode, ...silent }));
       return { trials: [outcomes, outcomes], written: null };
     },
   };

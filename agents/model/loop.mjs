@@ -12,7 +12,7 @@
 //   in a tool, or before its       that tool, once more at most; if it is cut off a second time, the model is told so
 //     checkpoint is stored
 //   after the checkpoint           nothing
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { jsonSchema, tool } from "ai";
 import { Fenced, openCheckpoints } from "./checkpoint.mjs";
 import { newMessages } from "./inbox.mjs";
@@ -55,10 +55,10 @@ async function main(env, root) {
       isContinued ? conversation(env) : [],
     )
     .catch(fenced);
-  if (end.outcome === "question") {
+  if (end.outcome === "question") leaveQuestion(root, end);
+  // A command of the model may have left a question, too.
+  if (end.outcome === "question" || existsSync(env.ANTIPHON_QUESTION_FILE ?? ""))
     keepConversation(env, loop.messages);
-    leaveQuestion(root, end);
-  }
   if (end.outcome === "done") await leaveSummary(end.summary, root);
   return ended(end, loop.spent);
 }

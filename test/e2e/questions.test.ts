@@ -1,5 +1,5 @@
 /** A run that asks a person: for a check, by the program of an agent, by a protocol, by an exit code. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { dockerContainers, processesOf } from "./support/containers.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX } from "./support/project.ts";
 import { runsOverHttp } from "./support/runs-over-http.ts";
@@ -147,4 +147,16 @@ test("an agent that exits 78 asks what it wrote to .antiphon/question.json", asy
   expect((await stack().antiphon(["get", runId])).stdout).toContain("Fix the sum? [yes | no]");
   expect((await stack().antiphon(["answer", runId, "yes"])).code).toBe(0);
   expect(await until(runId, "succeeded", "failed")).toMatchObject({ status: "succeeded" });
+});
+
+test("a refused question ends the run, and the container of the program that asked is removed", async () => {
+  make(BROKEN_CALCULATOR);
+  const ask = `echo "Fix the sum?" > "$ANTIPHON_QUESTION_FILE"`;
+  const runId = await begin({ agent: { kind: "command", argv: ["sh", "-c", ask] }, checks: [CHECK] });
+  await until(runId, "waiting_input");
+  expect(await dockerContainers(runId)).toHaveLength(1);
+  const event = { event: "approval", choice: "reject" };
+  expect((await stack().http("POST", `/runs/${runId}/events`, event)).status).toBeLessThan(300);
+  await until(runId, "failed");
+  await vi.waitFor(async () => expect(await dockerContainers(runId)).toEqual([]), 30_000);
 });

@@ -41,6 +41,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/associate/src/evidence/question.ts": "JSON and text of a bounded size",
   "services/associate/src/evidence/compile-answer.ts": "JSON of a bounded size",
   "services/associate/src/evidence/compiled-sessions.ts": OURS,
+  "services/associate/src/evidence/said-usage.ts":
+    "splits at line breaks, and gives lines of a bounded size to the parser of JSON",
   "services/director/src/sessions/build-command.ts": ANCHORED,
   "services/director/src/sessions/upload-artifact.ts": ANCHORED,
   "services/director/src/work-items/file-backlog.ts": "JSON of a bounded size, and the name of a directory",

@@ -24,12 +24,12 @@ export interface ModelStub {
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * @param command what the model wants to run
+ * @param command what the model wants to run; or what it wants after a conversation, as it was sent (null: nothing)
  * @param edit its answer to an agent without tools, which edits files by what the model says
  * @param ready what it waits for before it answers
  */
 export async function startModelStub(
-  command: string,
+  command: Command,
   edit = "",
   ready: Promise<void> = Promise.resolve(),
 ): Promise<ModelStub> {
@@ -46,7 +46,9 @@ export async function startModelStub(
         const isStream = isStreamed(url, JSON.parse(body) as Json);
         return makeTrouble(trouble, { endpoint, isStream, response });
       }
-      answer(request.url ?? "", body, response, { command, edit });
+      // A conversation that goes on has several calls, each with an id of its own.
+      const call = typeof command === "string" ? 1 : heard.length;
+      answer(request.url ?? "", body, response, { command, edit, call });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -61,9 +63,13 @@ export async function startModelStub(
   };
 }
 
+type Command = string | ((conversation: string) => string | null);
+
 interface Wanted {
-  readonly command: string;
+  readonly command: Command;
   readonly edit: string;
+  /** Its number, in its id. */
+  readonly call: number;
 }
 
 /** mini-SWE-agent is told by a command that the work is done. */
@@ -71,12 +77,13 @@ const LAST_COMMAND = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 /** How aider tells a model to edit. */
 const EDITS_BY_TEXT = "*SEARCH/REPLACE";
 
-function answer(url: string, body: string, response: ServerResponse, { command, edit }: Wanted): void {
+function answer(url: string, body: string, response: ServerResponse, { command, edit, call }: Wanted): void {
   const asked = (body === "" ? {} : JSON.parse(body)) as Json;
   const path = url.split("?", 1)[0] ?? "";
   // A call without tools is a side job of the agent, such as a title.
-  const wants = hasTools(asked, body) && !hasResult(body) ? command : null;
-  if (path.endsWith("/messages")) return messages(asked, response, wants);
+  const wanted = typeof command === "string" ? (hasResult(body) ? null : command) : command(body);
+  const wants = hasTools(asked, body) ? wanted : null;
+  if (path.endsWith("/messages")) return messages(asked, response, wants, `toolu_${call}`);
   const last = body.includes(LAST_COMMAND) ? LAST_COMMAND : null;
   if (path.endsWith("/responses")) return responses(asked, response, wants ?? last, body.includes(IN_INPUT));
   if (path.endsWith("/chat/completions")) {
@@ -119,13 +126,13 @@ function shellOf({ tools }: Json): string {
   return names.find((name) => name.toLowerCase() === "bash") ?? "Bash";
 }
 
-function messages(asked: Json, response: ServerResponse, wants: string | null): void {
+function messages(asked: Json, response: ServerResponse, wants: string | null, id: string): void {
   const block =
     wants === null
       ? { type: "text", text: "Done." }
       : {
           type: "tool_use",
-          id: "toolu_1",
+          id,
           name: shellOf(asked),
           input: { command: wants, description: "edit" },
         };

@@ -7,6 +7,8 @@ import type { RunSummary } from "../runs/summary.ts";
 import { filePath } from "./evidence-view.ts";
 
 const REPORT = "egress/summary.json";
+/** What the agent says itself. */
+const SAID = "usage.json";
 
 export interface ModelCost {
   readonly calls: number;
@@ -14,18 +16,28 @@ export interface ModelCost {
   readonly usdMicro: number;
   /** Attempts that left evidence. */
   readonly attempts: number;
+  /** The word of the agents, of the attempts in which they gave it; null: none did. */
+  readonly said: Said | null;
+}
+
+interface Said {
+  readonly tokens: number | null;
+  readonly usd: number | null;
 }
 
 export async function modelCost(gateway: GatewayClient, id: string): Promise<ModelCost> {
   const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
   const attempts = bundles.filter(({ kind }) => kind === "attempt");
-  const metered = attempts.filter(({ manifest }) => manifest.files.some(({ path }) => path === REPORT));
-  const reports = await Promise.all(
-    metered.map(async ({ taskId, epoch }) => {
-      const content = await gateway.bytes(filePath(id, taskId, epoch, REPORT, false));
-      return JSON.parse(content.toString("utf8")) as EgressReport;
-    }),
-  );
+  type Attempt = (typeof attempts)[number];
+  const has =
+    (file: string) =>
+    ({ manifest }: Attempt): boolean =>
+      manifest.files.some(({ path }) => path === file);
+  const read =
+    <T>(file: string) =>
+    async ({ taskId, epoch }: Attempt): Promise<T> =>
+      JSON.parse((await gateway.bytes(filePath(id, taskId, epoch, file, false))).toString("utf8")) as T;
+  const reports = await Promise.all(attempts.filter(has(REPORT)).map(read<EgressReport>(REPORT)));
   const sum = (of: (report: EgressReport) => number): number =>
     reports.reduce((total, report) => total + of(report), 0);
   return {
@@ -33,6 +45,7 @@ export async function modelCost(gateway: GatewayClient, id: string): Promise<Mod
     tokens: sum((report) => report.model_tokens),
     usdMicro: sum((report) => report.model_usd_micro),
     attempts: attempts.length,
+    said: added(await Promise.all(attempts.filter(has(SAID)).map(read<Said>(SAID)))),
   };
 }
 
@@ -57,7 +70,26 @@ export function costUnread(screen: Screen, runId: string, thrown: unknown): void
 }
 
 export function costRows(cost: ModelCost | null): string[] {
-  return cost === null ? [] : [`  model calls  ${costText(cost)}`];
+  if (cost === null) return [];
+  return [
+    `  model calls  ${costText(cost)}${cost.said === null ? "" : `, metered; the agent says ${saidText(cost.said)}`}`,
+  ];
+}
+
+function saidText({ tokens, usd }: Said): string {
+  return [
+    ...(usd === null ? [] : [`$${usd.toFixed(usd < 1 ? 4 : 2)}`]),
+    ...(tokens === null ? [] : [`${tokens.toLocaleString("en-US")} tokens`]),
+  ].join(", ");
+}
+
+function added(all: readonly Said[]): Said | null {
+  const sum = (numbers: readonly (number | null)[]): number | null => {
+    const known = numbers.filter((one) => one !== null);
+    return known.length === 0 ? null : known.reduce((total, one) => total + one, 0);
+  };
+  const said = { tokens: sum(all.map(({ tokens }) => tokens)), usd: sum(all.map(({ usd }) => usd)) };
+  return said.tokens === null && said.usd === null ? null : said;
 }
 
 /** `$0.0123, 4,080 tokens in 4 calls`. */

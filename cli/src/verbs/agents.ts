@@ -84,6 +84,7 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   out(`  started as    ${agent.argv.join(" ")}`);
   out(`  goes on       ${agent.resume?.join(" ") ?? "with no conversation of before"}`);
   out(`  is told by    ${pack.prompt === "stdin" ? "standard input" : "its last word"}`);
+  if (pack.usage !== undefined) out(`  says what it used in its events ${pack.usage.event}`);
   if (pack.model !== undefined)
     out(`  calls         ${pack.model.name} at ${pack.model.host} (${pack.model.shape})`);
   for (const [variable, value] of Object.entries(agent.env)) out(`  sets          ${variable}=${value}`);

@@ -11,6 +11,7 @@ import {
   PackHonoursTools,
   PackNeeds,
   PackTranscript,
+  PackUsage,
 } from "../settings/agent-pack.ts";
 import { PackTaskTools } from "../settings/pack-task-tools.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
@@ -119,6 +120,7 @@ const pack = agent(
     ),
     needs: Type.Optional(PackNeeds),
     transcript: Type.Optional(PackTranscript),
+    usage: Type.Optional(PackUsage),
     asks: Type.Optional(PackAsks),
     resume: Type.Optional(
       Type.Array(Type.String({ maxLength: 8192 }), {

@@ -87,6 +87,7 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     ...(name === "" || host === "" ? {} : { model: { host, name } }),
     ...(pack.needs === undefined ? {} : { needs: [...pack.needs] }),
     ...(pack.transcript === undefined ? {} : { transcript: pack.transcript }),
+    ...(pack.usage === undefined ? {} : { usage: pack.usage }),
     ...(pack.asks === undefined ? {} : { asks: pack.asks }),
     ...(pack.resume === undefined ? {} : { resume: started(withResume(pack.argv, pack.resume)) }),
     ...(pack.hears === true ? { hears: true } : {}),

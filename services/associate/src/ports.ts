@@ -9,6 +9,7 @@ import type {
   OCCompileInput,
   PackAsks,
   PackTranscript,
+  PackUsage,
   SandboxEvent,
   SandboxOutcome,
   SandboxRequest,
@@ -179,6 +180,8 @@ export interface PreparedWork {
   readonly junk?: readonly string[];
   /** The agent's own account of its session, which is kept. Default: none. */
   readonly account?: PackTranscript;
+  /** Where that says what it has used. Default: nowhere. */
+  readonly usage?: PackUsage;
   /** A way of its own to ask. Default: none. */
   readonly asks?: PackAsks;
   /** How its program is started again in its container with the answer, when it ended with a question. Default: it is not. */

@@ -32,6 +32,8 @@ interface Order {
   readonly env?: Readonly<Record<string, string>>;
   readonly tools?: readonly string[];
   readonly seconds?: number;
+  /** Of its command. */
+  readonly words?: readonly string[];
 }
 
 function repository(): string {
@@ -48,12 +50,12 @@ function repository(): string {
 
 async function play(
   lines: readonly Line[],
-  { env = {}, tools = ALL, seconds = 300 }: Order = {},
+  { env = {}, tools = ALL, seconds = 300, words = [] }: Order = {},
 ): Promise<Ended> {
   const root = repository();
   const script = await startModelScript(lines);
   const task = { task_id: "T-001", allowed_tools: tools, time_budget_s: seconds };
-  const child = spawn(process.execPath, [join(place, "loop.mjs")], {
+  const child = spawn(process.execPath, [join(place, "loop.mjs"), ...words], {
     cwd: root,
     env: {
       PATH: process.env["PATH"],
@@ -350,6 +352,18 @@ test("a question for a person is left where the attempt looks for it", async () 
     question: "Which?",
     choices: ["left", "right"],
   });
+});
+
+test("goes on with its conversation after its question, and without one it fails", async () => {
+  const HOME = mkdtempSync(join(place, "home-"));
+  const goOn = { env: { HOME }, words: ["--continue"] };
+  expect((await play([DONE], goOn)).code).not.toBe(0);
+  const ask = { outcome: "question", summary: "Two ways", question: "Which?" };
+  expect((await play([EDIT, { calls: [["finish", ask]] }], { env: { HOME } })).code).toBe(78);
+  const ended = await play([DONE], goOn);
+  expect(ended.code).toBe(0);
+  const sent = JSON.stringify(ended.heard[0]);
+  for (const part of ["Fix the broken add", "It subtracts.", "Which?"]) expect(sent).toContain(part);
 });
 
 test("a task that cannot be done fails with the reason", async () => {

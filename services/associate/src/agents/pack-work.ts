@@ -33,5 +33,6 @@ export function packWork(spec: AgentOf<"pack">, { stdin, word, env }: Told): Pre
     ...(spec.asks === undefined ? {} : { asks: spec.asks }),
     ...goesOn(spec),
     ...(spec.transcript === undefined ? {} : { account: spec.transcript }),
+    ...(spec.usage === undefined ? {} : { usage: spec.usage }),
   };
 }

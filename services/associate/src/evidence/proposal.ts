@@ -13,12 +13,13 @@ import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
-import type { Provenance } from "./bundle.ts";
+import type { BundleFile, Provenance } from "./bundle.ts";
 import { answerOf, COMPILE_EVIDENCE, compileFiles, keptSession, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { refusedCallOf } from "./refused-call.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
+import { saidUsage, USAGE_FILE } from "./said-usage.ts";
 import { transcriptOf } from "./transcript.ts";
 import { isEmpty } from "../ports.ts";
 import type { AttemptPorts, Change, ChangedFile, Diff, Preparation } from "../ports.ts";
@@ -73,11 +74,18 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
   const { facts, report, artifacts, ...answered } = await proposed(order, ports, ran);
   const session = answered.session;
   const kept = session === null ? null : await keptSession(session, facts.change, artifacts, ports.evidence);
+  const transcript = transcriptOf(
+    ran.work?.account,
+    ran.account ?? null,
+    ran.outcome,
+    ran.plan?.work.at(-1)?.id ?? null,
+  );
   const bundle = [
     ...filesOf(facts, provenanceOf(order, ports, ran)),
     ...compileFiles(ran.work?.compiles?.input, kept ?? session),
     ...artifacts.map(({ file }) => file),
-    ...transcriptOf(ran.work?.account, ran.account ?? null, ran.outcome, ran.plan?.work.at(-1)?.id ?? null),
+    ...transcript,
+    ...(await usageIn(transcript, ran, ports)),
   ];
   const files = await ports.evidence.store(bundle);
   const manifest = manifestOf({
@@ -104,6 +112,24 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
     ...deliveredIn(files, artifacts),
     ...(ran.heard === undefined || ran.heard.length === 0 ? {} : { heard: [...ran.heard] }),
   };
+}
+
+/** The agent's own word, which is no reason to lose an attempt. */
+async function usageIn(
+  [transcript]: readonly BundleFile[],
+  { work, plan, outcome }: Ran,
+  { evidence, log }: AttemptPorts,
+): Promise<BundleFile[]> {
+  if (transcript === undefined || work?.usage === undefined) return [];
+  const step = outcome?.steps.find(({ id }) => id === plan?.work.at(-1)?.id);
+  try {
+    const text = "text" in transcript ? transcript.text : await evidence.text(transcript);
+    const said = saidUsage(work.usage, text, step?.stdout.truncated !== true);
+    return said === null ? [] : [{ path: USAGE_FILE, text: `${JSON.stringify(said)}\n` }];
+  } catch (error) {
+    log.warn({ err: error }, "what the agent says that it has used cannot be read");
+    return [];
+  }
 }
 
 /** A request that is asked once more than needed is no reason to lose an attempt. */

@@ -16,9 +16,13 @@ export interface LandedRun {
 }
 
 /** @throws when the run ends without a landing */
-export async function landedRun(stack: Stack, inputs: Readonly<Record<string, unknown>>): Promise<LandedRun> {
+export async function landedRun(
+  stack: Stack,
+  inputs: Readonly<Record<string, unknown>>,
+  constraints: Readonly<Record<string, unknown>> = {},
+): Promise<LandedRun> {
   const started = performance.now();
-  const intent = { goal: "Make add add", inputs, constraints: {} };
+  const intent = { goal: "Make add add", inputs, constraints };
   const { body } = await stack.http("POST", "/intents", intent);
   const accepted = await stack.http("POST", `/intents/${String(body["intentId"])}/run`);
   const acceptedAtMs = Date.now();

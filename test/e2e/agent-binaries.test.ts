@@ -1,13 +1,11 @@
 /** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { atNight } from "../support/night.ts";
-import { accessTo, EDIT, INSTALL_MS, packHostsAt, logOf, type Ended } from "./support/agents-with-models.ts";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { hostAt, INSTALL_MS, logOf, type ModelHost, type PackHost } from "./support/agents-with-models.ts";
+import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
+import { BROKEN_CALCULATOR, CHECK, FIX } from "./support/project.ts";
+import { SPRUNG, TRAPS } from "./support/repository-traps.ts";
 
 /** What a transcript tells, besides the command that the model wanted. */
 const SAID: Readonly<Record<string, readonly string[]>> = {
@@ -15,28 +13,29 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   "mini-swe-agent": [FIX, "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"],
 };
 
-let stack: Stack;
-let stub: ModelStub;
-let directory: string;
-const projects: Project[] = [];
+/** How each writes a file without a shell, and the host that its pack names. */
+const WRITES: Readonly<Record<string, readonly [like: PackHost, tool: string, input: object]>> = {
+  gemini: ["generativelanguage.googleapis.com", "write_file", { file_path: "new.js", content: "1;\n" }],
+  pi: ["api.openai.com", "write", { path: "new.js", content: "1;\n" }],
+};
+const writerOf = (agent: string): string => `${agent}.writes.example`;
+
+let agents: AgentStack;
+const writers: ModelScript[] = [];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "antiphon-agents-"));
-  stub = await startModelStub(FIX, EDIT);
-  stack = await startStack({ env: await accessTo(packHostsAt(stub.port), directory) });
+  const hosts: ModelHost[] = [];
+  for (const [agent, [like, tool, input]] of Object.entries(WRITES)) {
+    const writer = await startModelScript([{ calls: [[tool, input]] }, { text: "Done." }]);
+    writers.push(writer);
+    hosts.push(hostAt(writer.port, like, writerOf(agent)));
+  }
+  agents = await startAgentStack(hosts);
 });
 afterAll(async () => {
-  for (const project of projects) project.remove();
-  await stack.stop();
-  await stub.close();
-  rmSync(directory, { recursive: true, force: true });
+  await agents.stop();
+  for (const writer of writers) await writer.close();
 });
-
-function project(): Project {
-  const made = makeProject(BROKEN_CALCULATOR);
-  projects.push(made);
-  return made;
-}
 
 /** Most of the time of each is its installation, so they are installed side by side. */
 test.concurrent.each([
@@ -55,14 +54,9 @@ test.concurrent.each([
 ])(
   "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands (%s)",
   async (agent, rule, ...more) => {
-    const repo = project();
-    const { document } = await stack.json<Ended>(
-      [
-        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK],
-        ...["--agent", agent, "--model-usd", "2", ...more],
-      ],
-      { timeoutMs: INSTALL_MS },
-    );
+    const { stack } = agents;
+    const repo = agents.project();
+    const document = await agents.fixed(repo, agent, "--check", CHECK, ...more);
     expect(document).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(document.runId)).toHaveLength(1);
     const calls = (await logOf(stack, document.runId)).filter((line) => line.rule === rule);
@@ -83,23 +77,63 @@ test.concurrent.each([
 
 const SHELLS = ["bash", "run_shell_command", "exec_command"];
 
-test.each(["claude", "gemini", "opencode", "pi", ...atNight("opencode-server")])(
-  "%s is offered no shell in a run without one, and a call of it changes nothing",
+const HELD = ["claude", "gemini", "opencode", "pi", ...atNight("opencode-server")];
+/** OpenCode 1.18.33 loads `.opencode/plugin` in spite of its switches (docs/guides/agents.md). */
+const LOADS_PLUGINS = ["opencode", "opencode-server"];
+const WITHOUT_SHELL = ["--tools", "read_file,write_file,edit_file"];
+
+test.each(HELD)(
+  "%s is offered no shell in a run without one, a call of it changes nothing, and settings of the repository start no program",
   async (agent) => {
-    const repo = project();
-    const before = stub.heard.length;
-    const { document } = await stack.json<Ended>(
-      [
-        ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK, "--attempts", "1"],
-        ...["--agent", agent, "--model-usd", "2", "--tools", "read_file,write_file,edit_file"],
-      ],
-      { timeoutMs: INSTALL_MS },
+    const { stub } = agents;
+    const traps = Object.entries(TRAPS).filter(
+      ([path]) => !(LOADS_PLUGINS.includes(agent) && path.startsWith(".opencode/plugin/")),
     );
-    expect(document.status).toBe("failed");
+    const repo = agents.project({ ...BROKEN_CALCULATOR, ...Object.fromEntries(traps) });
+    const before = stub.heard.length;
+    const words = ["--check", SPRUNG, "--attempts", "1", ...WITHOUT_SHELL];
+    const document = await agents.fixed(repo, agent, ...words);
+    expect(document).toMatchObject({
+      status: "failed",
+      message: expect.stringContaining(`\`${SPRUNG}\` exited`),
+    });
     expect(repo.landed(document.runId)).toEqual([]);
     const offered = stub.heard.slice(before).map(({ body }) => toolsIn(body));
     expect(offered.some((names) => names.length > 0)).toBe(true);
     for (const names of offered) for (const shell of SHELLS) expect(names).not.toContain(shell);
+  },
+  INSTALL_MS,
+);
+
+test.concurrent.each(["gemini", ...atNight("claude", "opencode", "pi")])(
+  "%s follows settings of the repository in a run with a shell, whose sandbox holds what they start",
+  async (agent) => {
+    const repo = agents.project({ ...BROKEN_CALCULATOR, ...TRAPS });
+    const document = await agents.fixed(repo, agent, "--check", SPRUNG, "--attempts", "1");
+    expect(document).toMatchObject({ status: "succeeded", code: null });
+    const changed = repo.git("show", "--name-only", "--format=", `antiphon/${document.runId}`);
+    expect(changed).toMatch(/^sprung-by-/m);
+  },
+  INSTALL_MS,
+);
+
+test.concurrent.each(["gemini", ...atNight("pi")])(
+  "%s writes files in a run without a shell",
+  async (agent) => {
+    const words = ["--check", "test -f new.js", "--attempts", "1", ...WITHOUT_SHELL];
+    const repo = agents.project({ ...BROKEN_CALCULATOR, ...TRAPS });
+    const document = await agents.fixed(
+      repo,
+      agent,
+      ...words,
+      "--model",
+      "m",
+      "--model-host",
+      writerOf(agent),
+    );
+    expect(document).toMatchObject({ status: "succeeded", code: null });
+    const changed = repo.git("show", "--name-only", "--format=", `antiphon/${document.runId}`);
+    expect(changed.trim()).toBe("new.js");
   },
   INSTALL_MS,
 );

@@ -1,0 +1,55 @@
+/**
+ * What the tests of real agents begin with: a stack whose sandboxes reach the package registries, a model server behind the
+ * hosts of the packs, and repositories to fix. A test that needs model servers of its own names their hosts.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startModelStub, type ModelStub } from "../../support/model-stub.ts";
+import { accessTo, EDIT, INSTALL_MS, packHostsAt, type Ended, type ModelHost } from "./agents-with-models.ts";
+import { BROKEN_CALCULATOR, FIX, makeProject, type Project } from "./project.ts";
+import { startStack, type Stack } from "./stack.ts";
+
+export interface AgentStack {
+  readonly stack: Stack;
+  /** Wants `FIX` to be run, at the hosts of the packs. */
+  readonly stub: ModelStub;
+  /** For files of the test; goes with the stack. */
+  readonly directory: string;
+  /** A repository of its own, for one run. */
+  project(files?: Readonly<Record<string, string>>): Project;
+  /** `antiphon run "Fix the broken add"` with an agent, a budget of 2 USD and these words, up to its end. */
+  fixed<Document = Ended>(repo: Project, agent: string, ...words: readonly string[]): Promise<Document>;
+  stop(): Promise<void>;
+}
+
+export async function startAgentStack(more: readonly ModelHost[] = []): Promise<AgentStack> {
+  const directory = mkdtempSync(join(tmpdir(), "antiphon-agents-"));
+  const stub = await startModelStub(FIX, EDIT);
+  const stack = await startStack({ env: await accessTo([...packHostsAt(stub.port), ...more], directory) });
+  const projects: Project[] = [];
+  return {
+    stack,
+    stub,
+    directory,
+    project(files = BROKEN_CALCULATOR) {
+      const made = makeProject(files);
+      projects.push(made);
+      return made;
+    },
+    async fixed<Document>(repo: Project, agent: string, ...words: readonly string[]) {
+      const own = words.includes("--model-usd") ? [] : ["--model-usd", "2"];
+      const { document } = await stack.json<Document>(
+        ["run", "Fix the broken add", "--repo", repo.path, "--agent", agent, ...own, ...words],
+        { timeoutMs: INSTALL_MS },
+      );
+      return document;
+    },
+    async stop() {
+      for (const project of projects) project.remove();
+      await stack.stop();
+      await stub.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

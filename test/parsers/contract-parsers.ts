@@ -187,6 +187,7 @@ export const contractParsers: readonly Parser[] = [
       "services/router/src/classification/features.ts",
       "services/router/src/classification/reading.ts",
       "services/router/src/classification/shape-signs.ts",
+      "services/router/src/classification/word-kinds.ts",
     ],
     shapes: [...repeated(WORDS), ...repeated(["\n", " ", "a", "now "], (body) => `add a plan ${body} when`)],
     largest: 16 * 1024,

@@ -30,14 +30,14 @@ describe("classify, on requests of hands that nothing was tuned to", () => {
     expect(new Set(heldOut.map(({ lang }) => lang)).size).toBeGreaterThanOrEqual(10);
   });
 
-  test("at least 92 % are right, and of each workflow 88 %", () => {
-    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.92);
+  test("at least 93 % are right, and of each workflow 89 %", () => {
+    expect(accuracyOf(decided)).toBeGreaterThanOrEqual(0.93);
     for (const { workflow, recall, f1 } of classesOf(decided)) {
-      expect(Math.min(recall, f1), workflow).toBeGreaterThanOrEqual(0.88);
+      expect(Math.min(recall, f1), workflow).toBeGreaterThanOrEqual(0.89);
     }
   });
 
-  test("of terse titles and chat by the writer of three training hands at least 88 % are right", () => {
+  test("of terse titles and chat by the writers of the newest training hands at least 88 % are right", () => {
     const judged = requestsOf(SAME_WRITER_HANDS).map(({ text, label }) => ({
       ...classify(text, null),
       label,

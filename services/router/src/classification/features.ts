@@ -1,4 +1,4 @@
-/** The features of a request: words, pieces of words, cues of many languages, pairs of cues, and its shape. */
+/** The features of a request: words, pieces of words, kinds of words, cues of many languages, pairs of cues, and its shape. */
 import { CueTrie } from "./cue-trie.ts";
 import { BEHAVIOUR_CUES } from "./cues/behaviour-cues.ts";
 import { BUILD_CUES } from "./cues/build-cues.ts";
@@ -12,6 +12,7 @@ import type { Feature } from "./feature-family.ts";
 import { hashBucket, hashNext, hashStart } from "./feature-hash.ts";
 import { read } from "./reading.ts";
 import { SHAPE_SIGNS } from "./shape-signs.ts";
+import { kindRunsOf } from "./word-kinds.ts";
 
 const GROUPS = [
   ...ENGLISH_CUES,
@@ -85,8 +86,10 @@ export function features(goal: string): Feature[] {
   const cues = new FeatureFamily(3, 1);
   const pairs = new FeatureFamily(4, 0.5);
   const shape = new FeatureFamily(5, 0.5);
+  const kinds = new FeatureFamily(6, 0.7);
   for (const token of tokens) addPieces(pieces, token);
   addWords(words, tokens);
+  for (const run of kindRunsOf(tokens)) kinds.add(run, "");
   const groups = addCues(cues, folded);
   const signs = [...SHAPE_SIGNS.keys()].filter((sign) => SHAPE_SIGNS[sign]?.seen(typed));
   addPairs(pairs, groups, signs);
@@ -95,7 +98,7 @@ export function features(goal: string): Feature[] {
     shape.add(String(sign), tells ? name : "");
   }
   const all: Feature[] = [];
-  for (const family of [pieces, words, cues, pairs, shape]) family.emit(all);
+  for (const family of [pieces, words, cues, pairs, shape, kinds]) family.emit(all);
   return all;
 }
 

@@ -24,30 +24,29 @@ import { bundlePage } from "../web/build.mjs";
 
 const SOURCE_ROOTS = ["contracts", "client", "run", "git", "runtime", "services", "cli", "web"];
 const SINGLE_SOURCES = ["package.json", "package-lock.json", "scripts/build.mjs"];
+const SOURCE = /\.(tsx?|mjs|json|pl|sh|css|html)$/;
 const KEPT_BUILDS = 3;
 const LOCK_PATIENCE_MS = 60_000;
 
-/** One line per source file; the hash of all lines names the build. */
+/** One line per source file; the hash of all lines names the build. Every `antiphon` of a checkout calls it first. */
 export function fingerprint(root) {
   const lines = [];
-  const walk = (dir) => {
-    for (const entry of readdirSync(dir, { withFileTypes: true })) {
-      if (entry.name === "node_modules" || entry.name.startsWith(".")) continue;
-      const path = join(dir, entry.name);
-      if (entry.isDirectory()) walk(path);
-      else if (/\.(tsx?|mjs|json|pl|sh|css|html)$/.test(entry.name) && !entry.name.endsWith(".test.ts"))
-        lines.push(stamp(root, path));
+  const walk = (folder) => {
+    for (const entry of readdirSync(`${root}/${folder}`, { withFileTypes: true })) {
+      const { name } = entry;
+      if (name === "node_modules" || name.startsWith(".")) continue;
+      if (entry.isDirectory()) walk(`${folder}/${name}`);
+      else if (SOURCE.test(name) && !name.endsWith(".test.ts")) lines.push(stamp(root, `${folder}/${name}`));
     }
   };
-  for (const dir of SOURCE_ROOTS) if (existsSync(join(root, dir))) walk(join(root, dir));
-  for (const file of SINGLE_SOURCES)
-    if (existsSync(join(root, file))) lines.push(stamp(root, join(root, file)));
+  for (const folder of SOURCE_ROOTS) if (existsSync(join(root, folder))) walk(folder);
+  for (const file of SINGLE_SOURCES) if (existsSync(join(root, file))) lines.push(stamp(root, file));
   return createHash("sha256").update(lines.sort().join("\n")).digest("hex").slice(0, 16);
 }
 
-function stamp(root, path) {
-  const { mtimeMs, size } = statSync(path);
-  return `${relative(root, path)} ${size} ${mtimeMs}`;
+function stamp(root, file) {
+  const { mtimeMs, size } = statSync(`${root}/${file}`);
+  return `${file} ${size} ${mtimeMs}`;
 }
 
 function entryPoints(root) {

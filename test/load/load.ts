@@ -1,8 +1,4 @@
-/**
- * `npm run load`: many runs through real processes (router, directors, associates, a nats-server that fsyncs before
- * it acknowledges), with all of the product's code, and their cost. Exit code 1 when a run was lost, doubled or
- * failed, which the journal decides, or cost more CPU than it may.
- */
+/** One measurement under load: starts the processes, drives the runs, and asks the journal what came of them. */
 import { createLogger } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { makeProject } from "../e2e/support/project.ts";
@@ -13,9 +9,9 @@ import { drive } from "./drive.ts";
 import { intentOf, throughGateway, throughJournal } from "./intake.ts";
 import { killEvery, recoveryOf } from "./killer.ts";
 import { FsyncCounter, ProcessMeter } from "./meters.ts";
-import { readOptions, type LoadOptions } from "./options.ts";
+import type { LoadOptions } from "./options.ts";
 import { startProcesses, type Processes } from "./processes.ts";
-import { isSound, isTooDear, print, reportOf, type Report } from "./report.ts";
+import { reportOf, type Report } from "./report.ts";
 
 const DEADLINE_MS = 60_000;
 
@@ -98,17 +94,4 @@ function progressOf(runs: number): (done: number) => void {
     process.stderr.write(`  ${done} of ${runs} runs, ${done - last} in the last second\n`);
     last = done;
   };
-}
-
-if (process.argv[1]?.endsWith("load/main.ts") === true && process.argv[2] === "sse") {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-  const { soak } = await import("./sse.ts");
-  process.exitCode = (await soak(process.argv.slice(3))) ? 0 : 1;
-} else if (process.argv[1]?.endsWith("load/main.ts") === true) {
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
-  const options = readOptions(process.argv.slice(2));
-  const report = await load(options);
-  if (options.json) console.log(JSON.stringify(report, null, 2));
-  else print(report);
-  process.exitCode = isSound(report) && !isTooDear(report) ? 0 : 1;
 }

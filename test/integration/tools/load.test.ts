@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { load } from "../../load/main.ts";
+import { load } from "../../load/load.ts";
 import { readOptions } from "../../load/options.ts";
 import { isSound, isTooDear } from "../../load/report.ts";
 

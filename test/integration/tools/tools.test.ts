@@ -1,11 +1,11 @@
 /** Load, chaos, bench and simulation check their command line before they start. */
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { builtProgram } from "../../support/built-program.ts";
 import { atNight } from "../../support/night.ts";
 
-const TEST = fileURLToPath(new URL("../..", import.meta.url));
+const TEST = new URL("../../", import.meta.url);
 
 interface Answer {
   readonly code: number;
@@ -14,7 +14,8 @@ interface Answer {
 }
 
 async function ask(tool: string, ...args: string[]): Promise<Answer> {
-  const running = promisify(execFile)(process.execPath, ["--import", "tsx", `${TEST}${tool}`, ...args]);
+  const program = await builtProgram(new URL(tool, TEST));
+  const running = promisify(execFile)(process.execPath, [program, ...args]);
   return running.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: unknown) => error as Answer,

@@ -37,7 +37,7 @@ const FIRST = 1024;
 export const LARGEST = 256 * 1024;
 /** Of a shape that nests. Ten thousand levels overflow the stack, so this is deep enough for each push. */
 const DEEPEST = sized(64 * 1024, LARGEST);
-/** Shorter times are lost in noise. From here on, a step is measured again, or at four times the size. */
+/** Shorter times are lost in noise. Above it, the time is compared with that of a quarter, and of four times the size. */
 const NOTICED_MS = 2;
 /** Steps shorter than this are harmless. */
 const FLOOR_MS = 60;
@@ -57,7 +57,7 @@ export async function faultsOf(parser: Parser): Promise<Fault[]> {
   return faults;
 }
 
-/** Tries two sizes if the growth is linear, and larger ones to confirm a suspicion. */
+/** Tries one size if that takes no time, two if the growth is linear, and larger ones to confirm a suspicion. */
 async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   const largest = parser.largest ?? LARGEST;
   if (shape.isDeep === true) {
@@ -66,6 +66,11 @@ async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
     if (typeof deep === "string") return `${deep} at ${deepest} characters`;
   }
   const first = parser.smallest ?? FIRST;
+  if (4 * first <= largest) {
+    const took = await timeOf(parser, shape.make(4 * first));
+    if (typeof took === "string") return `${took} at ${4 * first} characters`;
+    if (took <= NOTICED_MS) return null;
+  }
   let before = await bestOf(parser, shape.make(first), 1, 0);
   for (let size = 4 * first; size <= largest && typeof before === "number"; size *= 4) {
     const most = MOST_GROWTH * before;

@@ -3,13 +3,14 @@
  * the process's largest resident size grew. Start it with a small heap (`node --max-old-space-size`): a parser that
  * needs more ends the process, and the last line names it.
  */
+import { sized } from "../support/night.ts";
 import { LARGEST } from "./growth.ts";
 import { PARSERS } from "./table.ts";
 
 /** Some parsers take seconds for more. */
 const CHARACTERS = Math.min(LARGEST, 64 * 1024);
 /** Evenly spread over all shapes of a parser; some have thousands. */
-const SHAPES = 12;
+const SHAPES = sized(6, 12);
 
 const peakKib = (): number => process.resourceUsage().maxRSS;
 

@@ -1,4 +1,5 @@
 /** Hostile inputs: repetition, nesting and near misses, made from the pieces that a parser searches for. */
+import { isNight } from "../support/night.ts";
 import type { Shape } from "./growth.ts";
 
 /** Endings that break a match for a pattern that runs to the end of a line or text. */
@@ -12,23 +13,27 @@ const named = (name: string, make: Shape["make"]): Shape => ({
   make,
 });
 
-/** Each piece repeated with each spoiler at the end, and each pair of pieces: alternating, and as two runs. */
+/**
+ * Each piece repeated with each spoiler at the end, and each pair of pieces: alternating, one and then a run of the other, and as
+ * two runs. At night each pair in all three forms, for each push in one of them.
+ */
 export function repeated(
   pieces: readonly string[],
   frame: (body: string) => string = (body) => body,
 ): Shape[] {
   const shapes: Shape[] = [];
-  for (const piece of pieces) {
+  for (const [i, piece] of pieces.entries()) {
     for (const spoiler of SPOILERS) {
       shapes.push(named(`${piece}… ${spoiler}`, (size) => frame(filled(piece, size) + spoiler)));
     }
-    for (const other of pieces) {
+    for (const [j, other] of pieces.entries()) {
       if (other === piece) continue;
-      shapes.push(named(`${piece}${other}…`, (size) => frame(filled(piece + other, size))));
-      shapes.push(named(`${piece} ${other}…`, (size) => frame(piece + filled(other, size))));
-      shapes.push(
+      const pair = [
+        named(`${piece}${other}…`, (size) => frame(filled(piece + other, size))),
+        named(`${piece} ${other}…`, (size) => frame(piece + filled(other, size))),
         named(`${piece}… ${other}…`, (size) => frame(filled(piece, size / 2) + filled(other, size / 2))),
-      );
+      ];
+      shapes.push(...(isNight ? pair : pair.slice((i + 2 * j) % 3).slice(0, 1)));
     }
   }
   return shapes;

@@ -95,7 +95,7 @@ test.each(HELD)(
     const document = await agents.fixed(repo, agent, ...words);
     expect(document).toMatchObject({
       status: "failed",
-      message: expect.stringContaining(`\`${SPRUNG}\` exited`),
+      message: expect.stringContaining(`\`${SPRUNG}\` exited`) as string,
     });
     expect(repo.landed(document.runId)).toEqual([]);
     const offered = stub.heard.slice(before).map(({ body }) => toolsIn(body));

@@ -3,11 +3,11 @@ import type { Screen } from "./screen.ts";
 import { table } from "./table.ts";
 
 export function printList(
-  { out, colours }: Screen,
+  screen: Screen,
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
   const [header = "", ...lines] = table([columns, ...rows]);
-  out(colours.dim(header.trimEnd()));
-  for (const line of lines) out(line.trimEnd());
+  screen.out(screen.colours.dim(header.trimEnd()));
+  for (const line of lines) screen.out(line.trimEnd());
 }

@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { encode } from "@antiphon/contracts";
-import type { Command } from "commander";
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../../cli/src/config.ts";
@@ -101,6 +100,8 @@ const OWN: Readonly<Record<string, Row>> = {
   complete: { words: ["complete", "--", "get", ""] },
   version: { local: true },
 };
+
+type Command = Pick<ReturnType<typeof buildProgram>, "commands" | "registeredArguments" | "name">;
 
 /** Each command that does something by itself, with the words that start it. */
 function leaves(command: Command, path: readonly string[]): [string, Row & { words: readonly string[] }][] {

@@ -1,4 +1,4 @@
-/** The answer to a question, in the form that the one who waits for it in the container can use. Pure. */
+/** The answer to a question, in the form that the one who waits for it in the container can use. */
 import { limits, type DispatchBody } from "@antiphon/contracts";
 import { promptOf } from "../agents/prompt.ts";
 import { plainQuestion, questionAs } from "../evidence/question.ts";

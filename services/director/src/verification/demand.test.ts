@@ -30,8 +30,8 @@ function runOf(
   return replay(openRun(log.runId, POLICY), log.records).context;
 }
 
-function demands(run: RunState): Record<string, string> {
-  return Object.fromEntries(run.tasks.map((one) => [one.planned.task.task_id, demandOf(run, one).workflow]));
+function demands(run: RunState, by: "workflow" | "caller" = "workflow"): Record<string, string> {
+  return Object.fromEntries(run.tasks.map((one) => [one.planned.task.task_id, demandOf(run, one)[by]]));
 }
 
 describe("director/D5: of a DEBUG run", () => {
@@ -77,12 +77,12 @@ describe("director/D5: of a DEBUG run", () => {
     const own = runOf([deciding("T-001", "npm test"), deciding("T-002", "npm run e2e")]);
     expect(demands(own)).toEqual({ "T-001": "fail-to-pass", "T-002": "fail-to-pass" });
     const shared = runOf([deciding("T-001", "npm test"), deciding("T-002", "npm test")]);
-    expect(demands(shared)).toEqual({ "T-001": "regression", "T-002": "regression" });
+    expect(demands(shared, "caller")).toEqual({ "T-001": "regression", "T-002": "regression" });
   });
 });
 
 describe("director/D5: of a BUILD run", () => {
-  const build = (...tasks: PlannedTask[]) => demands(runOf(tasks, {}, "BUILD"));
+  const build = (...tasks: PlannedTask[]) => demands(runOf(tasks, {}, "BUILD"), "caller");
 
   it("a task of a graph with a criterion that its own check decides has to fail without the change, as in DEBUG", () => {
     const own = build(deciding("T-001", "npm test"), deciding("T-002", "npm run e2e"));

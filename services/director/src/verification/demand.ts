@@ -1,24 +1,28 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
-import { changesFiles, GIT_BASE, goesBack, type PlannedTask, type PolicyBounds } from "@antiphon/contracts";
+import { changesFiles, GIT_BASE, goesBack } from "@antiphon/contracts";
+import type { PlannedTask, PolicyBounds, Proves } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
-import type { Demand } from "./judge.ts";
+import { stronger, type Demand } from "./judge.ts";
 
 export function demandOf(run: RunState, task: TaskState): Demand {
   const { options, policy } = intentOf(run);
   const edits = isEdit(task);
   const others = run.tasks.filter((other) => isEdit(other) && idOf(other) !== idOf(task));
-  const isShown =
-    edits && (run.routed?.workflow === "DEBUG" ? standsForFix(run, task, others) : showsStep(task, others));
-  // A check that decides a criterion of a plan has to depend on the change at all.
-  const decides = edits && task.planned.criteria !== undefined;
+  const isFix = edits && run.routed?.workflow === "DEBUG" && standsForFix(run, task, others);
   return {
-    workflow: isShown ? "fail-to-pass" : decides ? "regression" : "nothing",
-    caller: edits ? (options.require_proof ?? "nothing") : "nothing",
+    workflow: isFix ? "fail-to-pass" : "nothing",
+    caller: edits ? stronger(byPlan(task, others), options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
     ownTests: edits && !followsChange(run, task),
     allowUnproven: options.allow_unproven,
     byPeople: options.approvals !== undefined || task.planned.approvals !== undefined,
   };
+}
+
+/** A check that decides a criterion has to depend on the change, and one that decides a step alone has to fail before it. */
+function byPlan(task: TaskState, others: readonly TaskState[]): Proves {
+  if (task.planned.criteria === undefined) return "nothing";
+  return showsStep(task, others) ? "fail-to-pass" : "regression";
 }
 
 /**

@@ -11,6 +11,7 @@ const DEMAND: Demand = {
   byPeople: false,
 };
 const FIX: Demand = { ...DEMAND, workflow: "fail-to-pass" };
+const STEP: Demand = { ...DEMAND, caller: "fail-to-pass" };
 const trial: Trial = {
   change: [[check(0)], [check(0)]],
   base: null,
@@ -112,6 +113,18 @@ describe("judge", () => {
         demand: { ...DEMAND, policy: "regression", allowUnproven: true },
       },
       "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a step of a plan whose own check passes before it",
+      { base: runs(0, 0), hollow: runs(1), demand: STEP },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    [
+      "a step of a plan whose own check passes before it, if people approve",
+      { base: runs(0, 0), hollow: runs(1), demand: { ...STEP, byPeople: true } },
+      "PASS",
       "ANT_VERIFY_PROVES_NOTHING",
     ],
     [

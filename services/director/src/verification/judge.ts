@@ -62,7 +62,7 @@ export interface OwnProof {
 export interface Demand {
   /** By the workflow. Only `allow_unproven` lifts it. */
   workflow: Proves;
-  /** By the caller. `allow_unproven` and people lift it. */
+  /** By the caller and the plan. `allow_unproven` and people lift it. */
   caller: Proves;
   /** By the deployment's policy. Only people lift it. */
   policy: Proves;

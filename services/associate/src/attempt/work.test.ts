@@ -1,7 +1,7 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { DispatchBody, EvidenceManifest, SandboxOutcome } from "@antiphon/contracts";
 import { describe, expect, test } from "vitest";
-import { dispatchOf, output } from "../testing/dispatch.fixture.ts";
+import { dispatchOf } from "../testing/dispatch.fixture.ts";
 import { allGood, blob, driven, go, meta, type Answer, type Driven } from "./driven-attempt.fixture.ts";
 import type { AttemptPorts } from "../ports.ts";
 import { carryOut } from "./work.ts";

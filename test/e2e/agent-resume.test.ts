@@ -18,7 +18,7 @@ const QUESTION = "Fix the sum";
 const ANSWERED = "The answer: yes";
 /** What the model wants first: it leaves a mark outside the work tree, a file that git ignores, and the question. */
 const ASK = `echo first-container > /tmp/mark; echo ${QUESTION} > "$ANTIPHON_QUESTION_FILE"`;
-/** What it wants after the answer. The file tells whether the mark is there. */
+/** The model asks for this after the answer. The file that it writes tells whether the mark is there. */
 const GO_ON = `cat /tmp/mark > where.txt; ${FIX}`;
 
 /** Of one run: a command and its end, before the answer and after it. */

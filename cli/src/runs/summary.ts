@@ -24,7 +24,7 @@ export interface TaskSummary {
   readonly status: RunStep["status"];
   readonly phase: RunStep["phase"];
   readonly verdict: string | null;
-  /** What its checks prove about its change; null: there is no verdict, or an older one. */
+  /** How much its checks prove about its change; null: there is no verdict, or one of a release that did not say. */
   readonly proves: Proves | null;
   readonly epoch: number;
   readonly attempts: number;

@@ -180,7 +180,7 @@ test.each<Trouble>(["reset", "cut", ...atNight<Trouble>("broken", "stalled")])(
     expect([await attempt.run(script, { quietS: 30 }), attempt.stderr]).toEqual([0, ""]);
     expect(attempt.kept.output).toMatchObject({ plan: PLAN });
     expect(attempt.git("diff")).toContain("a + b");
-    // What was asked before the cut is not asked again, and the call after it holds the work.
+    // No call from before the cut is made again, and the call after it holds the work.
     expect(mainCalls(script).map((call) => JSON.stringify(call).includes("sed -i"))).toEqual([
       false,
       true,

@@ -81,7 +81,7 @@ export function waiting(
   return ["sh", "-c", SCRIPT, "sh", quoted, toldBy, String(asks?.exit_code ?? ""), asks?.file ?? "", ...argv];
 }
 
-/** What a program left when it ended; null: the question is of a program that waits itself. */
+/** The question that a program left when it ended; null: its program is still waiting for the answer. */
 export function leftIn(question: string): { readonly way: LeftAs; readonly text: string } | null {
   const way = WAYS.find((one) => question.startsWith(`${MARK}${one}\n`));
   return way === undefined ? null : { way, text: question.slice(MARK.length + way.length + 1) };

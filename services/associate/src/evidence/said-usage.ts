@@ -1,5 +1,5 @@
 /**
- * What an agent says that it has used: tokens and money, where its pack says they stand in its transcript. It is the agent's own word.
+ * Reads from a transcript how many tokens and how much money the agent says it used. Its pack names the places.
  * People see it beside what the egress gateway has counted, and nothing is decided by it. Pure.
  */
 import type { PackUsage } from "@antiphon/contracts";

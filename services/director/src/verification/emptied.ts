@@ -1,7 +1,7 @@
 /**
  * Runs passing checks once more in a workspace without any file, where nothing shows that they depend on the change: they pass
  * on the base without its files, or the base was too slow to tell. A check such as `true` passes there too, so it says nothing about
- * any change. What a setup installed is not there either. A test runner may be content with no tests: where its reports say that
+ * any change. The packages of a setup are gone, too. A test runner may be content with no tests: where its reports say that
  * fewer tests ran, the check depends on files.
  */
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";

@@ -52,7 +52,7 @@ const TABLE = {
   ANT_DLQ_RUN_OVER: ["terminal", 409, 2, "The run of the dead letter is over, so it cannot be requeued.", "Start the same intent again: `antiphon retry <runId>`."],
   ANT_DLQ_UNREADABLE: ["terminal", 409, 2, "The dead letter does not hold a valid record, so it cannot be requeued.", "Inspect it with `antiphon dlq show <id>`, then remove it with `nats stream rmm ANT_DLQ`."],
   ANT_DOCKER_UNREACHABLE: ["retry", 503, 4, "The container engine does not answer.", "Start it: `antiphon setup`, or set DOCKER_HOST."],
-  ANT_EGRESS_ADDRESS: ["terminal", 403, 1, "A sandbox asked for an address instead of a name, or for a name whose address is not public.", "Ask for a host by its public name."],
+  ANT_EGRESS_ADDRESS: ["terminal", 403, 1, "A sandbox asked for an address instead of a name, or for a name whose address is not public.", "Ask for a host by its public name. A mirror of your own with a private address is named in `private_hosts` of the egress gateway (egress.json)."],
   ANT_EGRESS_BUDGET: ["terminal", 402, 1, "The run's model budget is used up, or it has none.", "Set or raise `model_budget` (`--model-usd`). A call is charged its maximum until its usage is known."],
   ANT_EGRESS_BUSY: ["retry", 503, 4, "The egress gateway has reached its limit of sandboxes or connections.", "It is retried automatically. For more capacity, start another egress gateway."],
   ANT_EGRESS_FENCED: ["terminal", 409, 1, "A later attempt has taken over the checkpoints of this one, so this one can store no more.", "Nothing to do: this attempt was lost with its process, and the later one goes on with its work."],

@@ -83,8 +83,8 @@ describe("checks that nothing shows to depend on a change", () => {
       trials: [[{ ...check(0), durationMs }]],
       written: null,
     });
-    const quick = await tried(took(700), ended(1));
-    expect(quick.asked[0]?.budgetMs).toBe(limits.verifyEmptiedGraceMs + 1_400);
+    const quick = await tried(took(700.2), ended(1));
+    expect(quick.asked[0]?.budgetMs).toBe(limits.verifyEmptiedGraceMs + 1_401);
     const slow = await tried(took(50_000), ended(1));
     expect(slow.asked[0]?.budgetMs).toBe(REQUEST.budgetMs);
   });

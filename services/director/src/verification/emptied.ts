@@ -38,7 +38,8 @@ export async function triedEmptied(
 ): Promise<Pick<Tried, "base"> & { readonly emptied: RoomOutcome | null }> {
   const others = [base, hollow, ownOnBase].filter((one) => one !== null);
   if (![change, ...others].every(({ trials }) => trials.every(isPassed))) return { base, emptied: null };
-  const budgetMs = Math.min(request.budgetMs, limits.verifyEmptiedGraceMs + 2 * tookMs(change.trials));
+  const wantedMs = limits.verifyEmptiedGraceMs + Math.ceil(2 * tookMs(change.trials));
+  const budgetMs = Math.min(request.budgetMs, wantedMs);
   const asked = { ...request, candidate: null, emptied: true, trials: ONCE, budgetMs };
   const emptied = await rooms.room.check(asked, signal);
   if (ranFewer(emptied, change)) return { base, emptied: null };

@@ -11,7 +11,7 @@ import { readSummary } from "../runs/read-summary.ts";
 import { startRun } from "../runs/start-run.ts";
 import type { RunSummary } from "../runs/summary.ts";
 import { runHeats, type Outcome } from "./heats.ts";
-import { askedAnew, mostUsdMicro, pastTask } from "./past-task.ts";
+import { askedAnew, heatOf, mostUsdMicro, pastTask } from "./past-task.ts";
 import type { Sample } from "./sample.ts";
 import { END_UNKNOWN, NOT_STARTED, STOPPED, type Entry } from "./standings.ts";
 
@@ -84,7 +84,7 @@ function heatsOf({ tasks, contestants, modelUsdMicro }: Order): Heat[] {
         askedAnew(contestant.agentFor(body.options.agent), randomUUID()),
         modelUsdMicro,
       );
-      return intent === null ? [] : [{ of, contestant, intent }];
+      return intent === null ? [] : [{ of, contestant, intent: heatOf(intent, of) }];
     }),
   );
 }

@@ -4,7 +4,7 @@ import { runOptions } from "@antiphon/contracts/testing/records";
 import { expect, test } from "vitest";
 import type { RunRecord } from "@antiphon/client";
 import { pastBody } from "./past-runs.ts";
-import { askedAnew, mostUsdMicro, pastTask } from "./past-task.ts";
+import { askedAnew, heatOf, mostUsdMicro, pastTask } from "./past-task.ts";
 
 const AGENT = { kind: "command" as const, argv: ["b"] };
 const COMMIT = "c".repeat(40);
@@ -78,6 +78,14 @@ test("is none for a run that had no repository, also one whose connectors the de
   const brief = { ...body(), base: { repo: MATERIAL, ref: "refs/heads/main", commit: COMMIT } };
   expect(brief.intent.connectors).toBeUndefined();
   expect(pastTask(brief, AGENT, null)).toBeNull();
+});
+
+test("of a run that was a heat itself is that run's task, and the new heat says so", () => {
+  const intent = pastTask(body({ inputs: { repo: "/srv/app", again_of: "run_old" } }), AGENT, null);
+  expect(intent?.inputs["again_of"]).toBeUndefined();
+  expect(intent === null ? null : heatOf(intent, "run_new").inputs).toMatchObject({
+    ...{ again_of: "run_new", base_ref: COMMIT },
+  });
 });
 
 test("of a run that was a fork begins at the commit, and not in the middle of a recording", () => {

@@ -3,7 +3,10 @@ import type { AgentSpec, Intent, IntentBody, ModelBudget, SkillGates } from "@an
 import { isMaterial } from "@antiphon/contracts/runs/connectors";
 
 /** Inputs that are not carried over: the new run decides them by itself, or they were about that one run only. */
-const OWN_INPUTS = ["agent", "next_agents", "tasks", "plan", "base_ref", "land_on", "race", "repo", "fork"];
+const OWN_INPUTS = [
+  ...["agent", "next_agents", "tasks", "plan", "base_ref", "land_on", "race", "repo"],
+  ...["fork", "again_of"],
+];
 /** People would be asked about each run; what is measured is the agent. */
 const OWN_CONSTRAINTS = ["approvals", "allow_dirty", "model_budget"];
 
@@ -44,6 +47,11 @@ export function pastTask(body: PastBody, agent: AgentSpec, modelUsdMicro: number
       ...(egress === undefined ? {} : { egress }),
     },
   };
+}
+
+/** A heat says whose task it does again, so that who chose its proof there is on record here. */
+export function heatOf({ inputs, ...rest }: Intent, pastRun: string): Intent {
+  return { ...rest, inputs: { ...inputs, again_of: pastRun } };
 }
 
 /** An agent that compiles would take an answer of before, which costs nothing and takes no time. */

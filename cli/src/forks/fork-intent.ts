@@ -1,6 +1,7 @@
 // The intent of a fork: the forked run's own, from the commit of the event, with the tasks that were not done by then. Pure.
 import type { AgentSpec, Feedback, Intent, IntentBody, TaskSpec } from "@antiphon/contracts";
 import { withAnsweredChecks } from "@antiphon/contracts/plans/answered-checks";
+import { INHERITED_BUDGETS } from "@antiphon/contracts/runs/fork";
 import { pastTask } from "../bakeoff/past-task.ts";
 import { usage } from "../failure.ts";
 import type { ForkedAt } from "./fork-point.ts";
@@ -33,12 +34,21 @@ export function forkIntent(body: IntentBody, at: ForkedAt, changed: Changed): In
     );
   const { approvals } = body.intent.constraints;
   const tasks = options.tasks?.filter(({ id }) => !done.includes(nameOf(id)));
+  const inherited = INHERITED_BUDGETS.filter(
+    (budget) =>
+      again.constraints[budget] !== undefined &&
+      (budget !== "model_budget" || changed.modelUsdMicro === null),
+  );
   return {
     ...again,
     inputs: {
       ...again.inputs,
       ...(tasks === undefined ? {} : { tasks: tasks.map((task) => leftOf(task, at, changed.agent)) }),
-      fork: { ...fork, feedback: [...fork.feedback, ...wordOf(fork.epoch, changed.feedback)].slice(-20) },
+      fork: {
+        ...fork,
+        feedback: [...fork.feedback, ...wordOf(fork.epoch, changed.feedback)].slice(-20),
+        ...(inherited.length === 0 ? {} : { inherited }),
+      },
     },
     constraints: {
       ...again.constraints,

@@ -1,5 +1,5 @@
 import type { RunRecord } from "@antiphon/client";
-import type { IntentBody } from "@antiphon/contracts";
+import type { Fork, IntentBody } from "@antiphon/contracts";
 import { MATERIAL } from "@antiphon/contracts/runs/connectors";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { describe, expect, test } from "vitest";
@@ -95,6 +95,15 @@ describe("the intent of a fork", () => {
     });
     expect(constraints["model_budget"]).toEqual({ usd_micro: 5 });
     expect(() => forkIntent(INTENT, at("T-001:1/2"), changed)).toThrow("the recorded answers");
+  });
+
+  test("says which budgets are those of the forked run, and which its caller named", () => {
+    const constraints = { max_attempts: 7, run_time_budget_s: 60, land: true };
+    const body = { ...INTENT, intent: { ...INTENT.intent, constraints } } as IntentBody;
+    const inheritedOf = (changed: object) =>
+      (forkIntent(body, at("T-002:1"), { ...NOTHING, ...changed }).inputs["fork"] as Fork).inherited;
+    expect(inheritedOf({})).toEqual(["max_attempts", "run_time_budget_s", "model_budget"]);
+    expect(inheritedOf({ modelUsdMicro: 5 })).toEqual(["max_attempts", "run_time_budget_s"]);
   });
 
   test("asks nobody again: what was answered by then is its check, or the option that the answer stood for", () => {

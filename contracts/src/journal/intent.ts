@@ -65,7 +65,7 @@ export const IntentBody = closed(
       Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
         maxItems: 1024,
         description:
-          "Who answered a question about the proof of a run that this one retries or forks. Their approval does not count.",
+          "Who answered a question about the proof of a run that this one retries, forks or does again. Their approval does not count.",
       }),
     ),
     policy: Type.Optional(PolicyBounds),
@@ -80,7 +80,7 @@ export type IntentBody = {
   principal: string;
   /** The failed run that this one retries. */
   retry_of?: string;
-  /** Who answered about the proof of a run that this one retries or forks, however many runs ago. */
+  /** Who answered about the proof of a run that this one retries, forks or does again, however many runs ago. */
   asked_by?: string[];
   policy?: PolicyBounds;
 };

@@ -2,10 +2,19 @@
 import { Type, type Static } from "typebox";
 import { Feedback } from "../journal/check-outcome.ts";
 import { Epoch, RunId, TaskId } from "../shapes/ids.ts";
-import { closed } from "../shapes/shape.ts";
+import { closed, oneOf } from "../shapes/shape.ts";
 
 /** All that were recorded. */
 export const ALL_CALLS = 10_000;
+
+/** A fork takes them over. */
+export const INHERITED_BUDGETS = [
+  "max_attempts",
+  "time_budget_s",
+  "run_time_budget_s",
+  "model_budget",
+] as const;
+export type InheritedBudget = (typeof INHERITED_BUDGETS)[number];
 
 export const ForkPoint = closed(
   {
@@ -27,6 +36,13 @@ export const Fork = closed(
   {
     ...ForkPoint.properties,
     feedback: Type.Array(Feedback, { maxItems: 20, description: "What the attempt is told, oldest first." }),
+    inherited: Type.Optional(
+      Type.Array(oneOf(INHERITED_BUDGETS), {
+        uniqueItems: true,
+        description:
+          "Budgets that are those of the other run. Where the policy allows less by now, they are narrowed; a budget that is named here and now is refused then.",
+      }),
+    ),
   },
   { description: "Go on from an event of another run of the same repository." },
 );

@@ -7,6 +7,7 @@ import type { AgentPack } from "../settings/agent-pack.ts";
 import type { AgentOf } from "./agents.ts";
 import { LAUNCHERS } from "./pack-launchers.ts";
 import { OWN_PYTHON } from "./pack-python.ts";
+import { RESUME, withResume } from "./pack-resume.ts";
 
 export interface PackChoice {
   readonly model?: string | undefined;
@@ -19,9 +20,6 @@ export interface PackChoice {
 const PLACE = `${SANDBOX_HOME}/.agent`;
 /** Installing starts here and not in the work tree, whose files (`.npmrc`) could change what is installed. */
 const AT_HOME = `mkdir -p ${PLACE} && cd ${PLACE} &&`;
-
-/** The word of `argv` that stands for those of `resume`. */
-const RESUME = "${resume}";
 
 const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
 /** Where Node looks for the installed packages of a program. */
@@ -94,12 +92,6 @@ export function packAgent(pack: AgentPack, choice: PackChoice = {}): AgentOf<"pa
     ...(pack.honours_tools === true ? { honours_tools: true } : {}),
     ...(pack.task_tools === undefined ? {} : { task_tools: pack.task_tools }),
   };
-}
-
-/** The command with the words to go on with: in their place, or behind it. */
-function withResume(argv: readonly string[], resume: readonly string[]): string[] {
-  const at = argv.indexOf(RESUME);
-  return at === -1 ? [...argv, ...resume] : [...argv.slice(0, at), ...resume, ...argv.slice(at + 1)];
 }
 
 /** The command that shows whether an installed agent can run in another image; null: it needs programs of that image. */

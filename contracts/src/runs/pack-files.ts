@@ -4,6 +4,7 @@ import { AntiphonError } from "../errors.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
 import { npmLockFault, rootOf } from "./npm-lock.ts";
 import { fileCommand } from "./pack-agent.ts";
+import { resumeFault } from "./pack-resume.ts";
 
 /** A record of the run holds the command, and no command is longer. */
 const COMMAND_CHARS = 8000;
@@ -18,6 +19,8 @@ export function completePack(
   { install, ...pack }: AgentPack,
   contentOf: (name: string) => Uint8Array | null,
 ): AgentPack {
+  const fault = resumeFault(pack);
+  if (fault !== null) throw invalid(fault);
   if (install === undefined) return pack;
   const { files = [], commands = [], ...packages } = install;
   const { lock, pip, npm, npm_lock } = packages;

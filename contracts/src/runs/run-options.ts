@@ -4,6 +4,7 @@
  */
 import { Type, type Static, type TOptional, type TSchema } from "typebox";
 import { limits } from "../limits.ts";
+import { RunId } from "../shapes/ids.ts";
 import { RepoRef } from "../shapes/refs.ts";
 import { EgressProfile } from "../seeds/director-task.ts";
 import { TASK_TOOL_NAMES } from "../seeds/task-tool.ts";
@@ -121,6 +122,14 @@ export const RUN_OPTIONS = {
     within("work", flag("--land <branch>", "text", "on success, also move this branch to the new commit")),
   ),
   fork: option("inputs", Fork),
+  again_of: option(
+    "inputs",
+    Type.Unsafe<RunId>({
+      ...RunId,
+      description:
+        "The run of the same repository whose task is done again, with what people answered about its proof. Who answered cannot approve the change here.",
+    }),
+  ),
   race: option(
     "inputs",
     Type.String({

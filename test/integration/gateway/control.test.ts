@@ -141,7 +141,7 @@ describe("retry", () => {
     expect(races).toEqual([`race_${"r".repeat(20)}`, null]);
   });
 
-  test("a retry and a fork name who chose the proof that they take over, by the records and not by their caller", async () => {
+  test("a retry, a fork and a heat of a bake-off name who chose the proof that they take over, by the records and not by their caller", async () => {
     const runId = await begin({ checks: [] });
     await eventually("asks", async () => (await types(runId)).includes("verdict"));
     await world.call("POST", `/runs/${runId}/events`, { body: { event: "answer", answers: ["true"] } });
@@ -149,7 +149,8 @@ describe("retry", () => {
     await eventually("closed", async () => (await types(runId)).includes("closed"));
     const retried = String((await say(runId, "retry")).body.runId);
     const fork = (run: string) => ({ run, task: "T-001", epoch: 1, calls: 0, feedback: [] });
-    const runs = [retried, await begin({ fork: fork(runId) }), await begin({ fork: fork(retried) })];
+    const heat = await begin({ again_of: retried });
+    const runs = [retried, heat, await begin({ fork: fork(runId) }), await begin({ fork: fork(retried) })];
     for (const id of [runId, ...runs]) {
       const record = await world.journal.find("intent", id, null, 0);
       if (record?.type !== "intent") throw new Error("no intent");

@@ -2,10 +2,11 @@
 import { QUESTION_FILE } from "../evidence/question.ts";
 import type { DispatchBody } from "@antiphon/contracts";
 import { checksOf } from "../attempt/attempt.ts";
+import { withinBytes } from "../attempt/byte-length.ts";
 import type { Earlier } from "../attempt/brief.ts";
 
 /** Linux refuses a single argument above 128 KiB; the task itself is far below. */
-const MAX_CHARS = 96 * 1024;
+export const PROMPT_BYTES = 96 * 1024;
 const TAIL_CHARS = 8192;
 const MAX_DIFF_CHARS = 32 * 1024;
 /** Rejected attempts that are told, the newest last. */
@@ -65,7 +66,7 @@ export function promptOf(
     ...changed(previousDiff, isApplied),
     ...toJudge(judged),
   ];
-  return sections.join("\n\n").slice(0, MAX_CHARS);
+  return withinBytes(sections.join("\n\n"), PROMPT_BYTES);
 }
 
 /** Without a shell there is no command to ask with. */

@@ -68,9 +68,9 @@ export interface JobInput {
   readonly probeTools: boolean;
 }
 
-/** Room for the copies of the brief in one request: each step has it in stdin and in its environment. */
+/** Bytes, room for the copies of the brief in one request: each step has it in stdin and in its environment. */
 const BRIEF_ROOM = 512 * 1024;
-/** Linux refuses a single environment string above 128 KiB. */
+/** Bytes. Linux refuses a single environment string above 128 KiB. */
 const BRIEF_MAX = 96 * 1024;
 export const TOOLS_STEP = "tools";
 

@@ -1,10 +1,12 @@
 /**
  * The brief for an agent in the sandbox: the task, the feedback on earlier attempts, the last one's diff, and answers.
  *
- * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded. The diffs and what earlier tasks
- * printed are dropped first, then the oldest feedback, then what earlier tasks did; the task itself is never cut.
+ * The same JSON goes to standard input and to ANTIPHON_TASK, so its size is bounded, in bytes. The diffs and what earlier tasks
+ * printed are dropped first, then the oldest feedback, then what earlier tasks did, then the oldest answers; the task itself and the
+ * newest answer are never cut.
  */
 import type { DirectorTask, DispatchBody, EarlierTask } from "@antiphon/contracts";
+import { bytesOf } from "./byte-length.ts";
 
 /** The result of a task before this one. */
 export interface Earlier {
@@ -47,7 +49,7 @@ export interface Brief {
 }
 
 export interface BriefBounds {
-  readonly maxChars: number;
+  readonly maxBytes: number;
   readonly previousDiff: string | null;
   /** Default: false. */
   readonly isApplied?: boolean;
@@ -80,24 +82,25 @@ function feedbackOf(dispatch: DispatchBody, tailChars: number): BriefFeedback[] 
   }));
 }
 
-/** The brief as JSON, at most `maxChars` long unless the task alone is longer. */
+/** The brief as JSON, at most `maxBytes` long unless the task alone is longer. */
 export function briefJson(
   dispatch: DispatchBody,
   epoch: number,
-  { maxChars, previousDiff, isApplied = false, judged = null, earlier = [], told = [] }: BriefBounds,
+  { maxBytes, previousDiff, isApplied = false, judged = null, earlier = [], told = [] }: BriefBounds,
 ): string {
   const render = (
     feedback: readonly BriefFeedback[],
     diff: string | null = null,
     change: string | null = null,
     before: readonly Earlier[] = earlier.map(({ output: _, ...short }) => short),
+    answers = dispatch.answers,
   ): string => {
     const brief: Brief = {
       goal: dispatch.intent.goal,
       epoch,
       task: dispatch.task,
       feedback,
-      answers: dispatch.answers,
+      answers,
       ...(dispatch.scope.length === 0 ? {} : { scope: dispatch.scope }),
       ...(dispatch.scope_except === undefined ? {} : { scope_except: dispatch.scope_except }),
       ...(diff === null ? {} : { previous_diff: diff }),
@@ -108,21 +111,25 @@ export function briefJson(
     };
     return JSON.stringify(brief);
   };
+  const isTooLong = (json: string): boolean => bytesOf(json) > maxBytes;
   let feedback = feedbackOf(dispatch, SECTION_CHARS);
   const whole = render(feedback, previousDiff, judged, earlier);
-  if (whole.length <= maxChars) return whole;
+  if (!isTooLong(whole)) return whole;
   let json = render(feedback);
-  if (json.length > maxChars) {
-    feedback = feedbackOf(dispatch, TAIL_CHARS);
+  for (const tailChars of [TAIL_CHARS, SHORT_CHARS]) {
+    if (!isTooLong(json)) return json;
+    feedback = feedbackOf(dispatch, tailChars);
     json = render(feedback);
   }
-  if (json.length > maxChars) {
-    feedback = feedbackOf(dispatch, SHORT_CHARS);
-    json = render(feedback);
-  }
-  while (json.length > maxChars && feedback.length > 0) {
+  while (isTooLong(json) && feedback.length > 0) {
     feedback = feedback.slice(1);
     json = render(feedback);
   }
-  return json.length > maxChars ? render(feedback, null, null, []) : json;
+  if (!isTooLong(json)) return json;
+  json = render(feedback, null, null, []);
+  for (let answers = dispatch.answers; isTooLong(json) && answers.length > 1;) {
+    answers = answers.slice(1);
+    json = render(feedback, null, null, [], answers);
+  }
+  return json;
 }

@@ -41,7 +41,7 @@ test("an attempt reads what tasks before it reported, and the last output of tho
     },
     { task: "T-002", kind: "edit_repo", commit, summary: "changed a.js" },
   ]);
-  const brief = (maxChars: number) => briefJson(dispatch, 1, { maxChars, previousDiff: null, earlier });
+  const brief = (maxBytes: number) => briefJson(dispatch, 1, { maxBytes, previousDiff: null, earlier });
   expect(JSON.parse(brief(50_000))).toMatchObject({ earlier });
   expect(JSON.parse(brief(3000))).toMatchObject({ earlier: [{ summary: "looked around" }, {}] });
   expect(brief(3000)).not.toContain("xxx");

@@ -11,6 +11,7 @@
 import type { PackAsks } from "@antiphon/contracts";
 import { LEFT_ASKS_EXIT, LEFT_FILE, QUESTION_FILE, type LeftAs } from "../evidence/question.ts";
 import type { GoesOn } from "../ports.ts";
+import { bytesOf } from "./byte-length.ts";
 
 /** The first line of a question that a program left when it ended. How the rest is read follows it. */
 const MARK = "antiphon-ended:";
@@ -68,7 +69,7 @@ done
 
 /** The words of one request, and a bound of Linux on one of them. */
 const MOST_WORDS = 240;
-const MOST_CHARS = 64 * 1024;
+const MOST_WORD_BYTES = 64 * 1024;
 
 /** The command with the script around it; unchanged if it would be too long. */
 export function waiting(
@@ -77,7 +78,7 @@ export function waiting(
   asks?: PackAsks,
 ): readonly string[] {
   const quoted = again.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  if (argv.length > MOST_WORDS || quoted.length > MOST_CHARS) return argv;
+  if (argv.length > MOST_WORDS || bytesOf(quoted) > MOST_WORD_BYTES) return argv;
   return ["sh", "-c", SCRIPT, "sh", quoted, toldBy, String(asks?.exit_code ?? ""), asks?.file ?? "", ...argv];
 }
 

@@ -1,9 +1,10 @@
 /** The answer to a question, in the form that the one who waits for it in the container can use. */
 import { limits, type DispatchBody } from "@antiphon/contracts";
-import { promptOf } from "../agents/prompt.ts";
+import { PROMPT_BYTES, promptOf } from "../agents/prompt.ts";
 import { plainQuestion, questionAs } from "../evidence/question.ts";
 import { briefRoom } from "./attempt.ts";
 import { briefJson } from "./brief.ts";
+import { withinBytes } from "./byte-length.ts";
 import { answerFor, leftIn } from "./going-on-script.ts";
 import type { Asked, JobFacts } from "./running-job.ts";
 
@@ -30,16 +31,19 @@ export function answerTo(
 ): string {
   if (!hasEnded) return answer;
   const dispatch = { ...before.dispatch, answers };
-  const brief = briefJson(dispatch, epoch, { maxChars: briefRoom(1), ...before.told });
+  const brief = briefJson(dispatch, epoch, { maxBytes: briefRoom(1), ...before.told });
+  const most = Math.min(PROMPT_BYTES, limits.answerChars - brief.length - 16);
   switch (work.goesOn?.told) {
     case undefined:
     case "brief":
       return answerFor(epoch, brief, brief);
-    case "answer":
-      return answerFor(epoch, brief, `You asked: ${question}\nThe answer: ${answer}\n\nGo on with the task.`);
+    case "answer": {
+      const said = `You asked: ${question}\nThe answer: ${answer}\n\nGo on with the task.`;
+      return answerFor(epoch, brief, withinBytes(said, most));
+    }
     case "prompt": {
       const prompt = promptOf(dispatch, epoch, { ...before.told, hasAsked: false, isInPlace: true });
-      return answerFor(epoch, brief, prompt.slice(0, limits.answerChars - brief.length - 16));
+      return answerFor(epoch, brief, withinBytes(prompt, most));
     }
   }
 }

@@ -105,8 +105,8 @@ export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops:
       : await agentFor(dispatch.agent).prepare({ dispatch: before.dispatch, epoch, ...told, ...stores });
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
-    const maxChars = briefRoom(prepared.steps.length);
-    const brief = briefJson(before.dispatch, epoch, { maxChars, ...told });
+    const maxBytes = briefRoom(prepared.steps.length);
+    const brief = briefJson(before.dispatch, epoch, { maxBytes, ...told });
     const recorded = await recordedBefore(order, ports);
     const change = merged(before.change ?? NO_CHANGE, prepared.change);
     const full = { ...order, brief, before, recorded };

@@ -9,6 +9,8 @@ const task = { planned: planned("T-001"), rejections: 0, answers: [] };
 
 test("the first attempt of the forked task begins the recorded one again, also after it was lost", () => {
   expect(forkedAt(task, { fork })).toEqual({ told: feedback, point: POINT });
+  const inherited = ["max_attempts" as const];
+  expect(forkedAt(task, { fork: { ...fork, inherited } })).toEqual({ told: feedback, point: POINT });
 });
 
 test("an attempt after a rejection or an answer goes on live, and is told the feedback of that time", () => {

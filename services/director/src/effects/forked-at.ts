@@ -18,6 +18,6 @@ export function forkedAt(
   { fork }: Pick<RunOptions, "fork">,
 ): Forked {
   if (fork === undefined || fork.task !== planned.task.task_id) return NOT_FORKED;
-  const { feedback: told, ...point } = fork;
+  const { feedback: told, inherited: _budgets, ...point } = fork;
   return { told, point: rejections === 0 && answers.length === 0 ? point : null };
 }

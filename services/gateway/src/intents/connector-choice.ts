@@ -35,7 +35,7 @@ export const LISTING_AGENT: AgentSpec = {
 const OF_REPOSITORIES = {
   inputs: [
     ...["base_ref", "land_on", "race", "workflow", "tasks", "plan", "grants", "scope", "checks"],
-    ...["setup", "verify_git", "history", "gates", "fork"],
+    ...["setup", "verify_git", "history", "gates", "fork", "again_of"],
   ],
   constraints: [
     ...["allow_unverified", "allow_unproven", "require_proof", "trials", "allow_dirty", "approvals"],

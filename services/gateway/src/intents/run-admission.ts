@@ -1,7 +1,7 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
 import { AntiphonError, DEFAULT_IMAGE, isMaterial, looksLikeUrl } from "@antiphon/contracts";
 import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
-import { checkFork } from "./fork-source.ts";
+import { checkSource, sourcesOf } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
 import {
   broughtJudge,
@@ -42,7 +42,7 @@ export interface AdmittedRun {
   readonly options: RunOptions;
   readonly base: RepoBase;
   readonly policy: PolicyBounds;
-  /** Who chose the proof of the run that this one forks. */
+  /** Who chose the proof of the run that this one forks or does again. */
   readonly provenBy: readonly string[];
 }
 
@@ -100,8 +100,12 @@ export class RunAdmission {
   async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
     if (isMaterial(options.repo)) return this.#brief(intent, options, caller);
     const found = await this.#inspect(options, caller.session);
-    const source = options.fork === undefined ? [] : await this.#backend.read(options.fork.run);
-    const forked = checkFork(options, found.base.repo, source);
+    const provenBy: string[] = [];
+    for (const source of sourcesOf(options)) {
+      const { tenant } = options;
+      const of = { repo: found.base.repo, ...(tenant === undefined ? {} : { tenant }) };
+      provenBy.push(...checkSource(source, of, await this.#backend.read(source.run)));
+    }
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;
     const asked = { ...asker(caller), intent, options, places, landRef };
@@ -131,7 +135,7 @@ export class RunAdmission {
       options: { ...demanded, ...image, ...note, ...repository },
       base: found.base,
       policy: judged.bounds,
-      provenBy: forked,
+      provenBy,
     };
   }
 

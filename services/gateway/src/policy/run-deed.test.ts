@@ -58,6 +58,31 @@ describe("a run under a policy", () => {
     expect(ruleOf(intent({}, { model_budget: {} }), { allowModels: false })).toBeNull();
   });
 
+  it("narrows the budgets that a fork has from another run, with the time of its tasks, and is judged by its own", () => {
+    const says = { maxAttempts: 2, maxTimeBudgetS: 60, maxModelTokens: 50, maxModelUsdMicro: 5 };
+    const inherited = ["max_attempts", "time_budget_s", "model_budget"];
+    const point = { run: "run_4f0c2k9s0x7d2m1q8z3a", task: "T-001", epoch: 1, calls: 0, feedback: [] };
+    const constraints = { max_attempts: 9, time_budget_s: 900, model_budget: { usd_micro: 9 } };
+    const tasks = [
+      { id: 1, description: "t", dependencies: [], time_budget_s: 300 },
+      { id: 2, description: "t", dependencies: [1], time_budget_s: 30 },
+      { id: 3, description: "t", dependencies: [2] },
+    ];
+    const fork = (own: readonly string[]): Intent =>
+      intent({ tasks, fork: { ...point, inherited: own } }, constraints);
+    const narrowed = withinBudgets(runOptionsOf(fork(inherited)), fork(inherited), [profile(says)]);
+    expect(narrowed).toMatchObject({
+      ...{ max_attempts: 2, time_budget_s: 60, model_budget: { usd_micro: 5, tokens: 50 } },
+      tasks: [{ time_budget_s: 60 }, { time_budget_s: 30 }, { id: 3 }],
+    });
+    expect(narrowed.tasks?.[2]).not.toHaveProperty("time_budget_s");
+    expect(ruleOf(fork(inherited), says)).toBeNull();
+    expect(ruleOf(fork(["max_attempts", "time_budget_s"]), says)).toBe("maxModelUsdMicro");
+    expect(ruleOf(fork(["max_attempts", "model_budget"]), says)).toBe("maxTimeBudgetS");
+    const wide = withinBudgets(runOptionsOf(fork(inherited)), fork(inherited), [profile({})]);
+    expect(wide).toMatchObject(constraints);
+  });
+
   it("names no agent that the profile does not allow, also not as its judge", () => {
     const says = { allowedAgents: ["scripted", "command"] };
     const judged = (kind: object): Intent => intent({ gates: { skills: ["reviewer"], agent: kind } });

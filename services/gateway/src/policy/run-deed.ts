@@ -1,5 +1,12 @@
 // Describes a run as a deed for the policy. Pure.
-import type { AgentSpec, Intent, PolicyBounds, PolicyProfile, RunOptions } from "@antiphon/contracts";
+import type {
+  AgentSpec,
+  InheritedBudget,
+  Intent,
+  PolicyBounds,
+  PolicyProfile,
+  RunOptions,
+} from "@antiphon/contracts";
 import { changesFiles as editsFiles, isMaterial } from "@antiphon/contracts";
 import { splitDiff } from "@antiphon/contracts/documents/unified-diff";
 import { asksApproval } from "./approval.ts";
@@ -86,27 +93,51 @@ const BUDGETS = [
   ["run_time_budget_s", "maxRunTimeBudgetS"],
 ] as const;
 
-/** Limits budgets the caller left open to the profiles' bounds. A given budget stays as it is and is judged. */
+/**
+ * Limits budgets the caller left open to the profiles' bounds, and those that a fork has from another run, because nobody asked for
+ * them under these profiles. A given budget stays as it is and is judged.
+ */
 export function withinBudgets(
   options: RunOptions,
   { constraints }: Intent,
   profiles: readonly PolicyProfile[],
 ): RunOptions {
+  const { fork, model_budget: asked } = options;
+  const isOpen = (option: InheritedBudget): boolean =>
+    constraints[option] === undefined || fork?.inherited?.includes(option) === true;
   let bounded = options;
   for (const [option, rule] of BUDGETS) {
     const most = least(profiles.map((profile) => profile[rule]));
-    if (constraints[option] === undefined && most !== null && (options[option] ?? Infinity) > most)
+    if (isOpen(option) && most !== null && (options[option] ?? Infinity) > most)
       bounded = { ...bounded, [option]: most };
   }
-  const { model_budget: asked } = options;
+  if (fork?.inherited?.includes("time_budget_s") === true) bounded = withinTime(bounded);
   if (asked === undefined || Object.keys(asked).length === 0) return bounded;
-  const tokens = asked.tokens ?? least(profiles.map(({ maxModelTokens }) => maxModelTokens));
-  const usd = asked.usd_micro ?? least(profiles.map(({ maxModelUsdMicro }) => maxModelUsdMicro));
+  const within = (given: number | undefined, bounds: readonly (number | undefined)[]): number | null =>
+    given === undefined || isOpen("model_budget") ? least([given, ...bounds]) : given;
+  const tokens = within(
+    asked.tokens,
+    profiles.map(({ maxModelTokens }) => maxModelTokens),
+  );
+  const usd = within(
+    asked.usd_micro,
+    profiles.map(({ maxModelUsdMicro }) => maxModelUsdMicro),
+  );
   const model_budget = {
     ...(tokens === null ? {} : { tokens }),
     ...(usd === null ? {} : { usd_micro: usd }),
   };
   return { ...bounded, model_budget };
+}
+
+/** No task has more time than its run. */
+function withinTime(options: RunOptions): RunOptions {
+  const { tasks, time_budget_s: most } = options;
+  if (tasks?.some(({ time_budget_s: own = 0 }) => own > most) !== true) return options;
+  const narrowed = tasks.map((task) =>
+    (task.time_budget_s ?? 0) > most ? { ...task, time_budget_s: most } : task,
+  );
+  return { ...options, tasks: narrowed };
 }
 
 /** The bounds that only the change itself can break; the Director enforces them. */

@@ -66,6 +66,7 @@ export {
   allChecks,
   criteriaOfChecks,
   criterionText,
+  isOfCheckAlone,
   mapCriteria,
   type MappedCriterion,
 } from "./plans/criteria.ts";

@@ -130,10 +130,9 @@ test("a verb that fails ends the run at once, with what git said", async () => {
 
 test("a change of git's that a rule forbids ends the run in one attempt", async () => {
   const at = projectOfTest({ "a.txt": "one\n" });
-  const more = () => ({ checks: ["test -d ."] });
   const tasks = [
-    edit(1, "echo two > a.txt", more()),
-    git(2, "git_reset", { dependencies: [1], disallowed_files: ["a.txt"], ...more() }),
+    edit(1, "echo two > a.txt", { checks: ["grep -qx two a.txt"] }),
+    git(2, "git_reset", { dependencies: [1], disallowed_files: ["a.txt"], checks: ["grep -qx one a.txt"] }),
   ];
   const { document } = await run(at, ["--plan", plan("forbidden", tasks), "--command", "true"]);
   expect(document, document.message).toMatchObject({ status: "failed", code: "ANT_PATCH_SCOPE" });

@@ -143,6 +143,10 @@ test("50 MB of hostile output and a large hostile change leave the page quick, a
     .poll(() => page.locator(".run-head .status").first().innerText(), { timeout: 120_000 })
     .toMatch(/succeeded|failed/);
   await page.locator(".diff").first().waitFor();
+  const wideFile = page.locator("details", { hasText: "evil.html" });
+  await wideFile.locator("summary").click();
+  await wideFile.getByRole("button", { name: "Show more of 18000 lines" }).click();
+  await wideFile.getByRole("button", { name: "Show more of 16000 lines" }).waitFor();
   await page.getByRole("tab", { name: "evidence" }).click();
   await page.locator("details summary").first().waitFor();
   for (const file of await page.locator("details summary").all()) await file.click();

@@ -52,7 +52,12 @@ function records(): object[] {
         intentId: "it_1",
         principal: HOSTILE,
         intent: { goal: HOSTILE, inputs: {}, constraints: {} },
-        options: { image_note: HOSTILE, absent: [HOSTILE], agent: { kind: "command", argv: [HOSTILE] } },
+        options: {
+          image_note: HOSTILE,
+          absent: [HOSTILE],
+          agent: { kind: "command", argv: [HOSTILE] },
+          checks: [HOSTILE],
+        },
         base: { repo: { name: HOSTILE, path: `/${HOSTILE}` }, ref: `refs/heads/${HOSTILE}`, commit: COMMIT },
       },
     ],

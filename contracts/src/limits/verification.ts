@@ -38,6 +38,12 @@ export const verification = {
     "the checks on the base, where nothing demands them, may take this longer than twice the time of those on the change",
     "they are stopped, and the verdict says `regression`",
   ],
+  verifyEmptiedGraceMs: [
+    10_000,
+    "milliseconds",
+    "the checks in a workspace without any file may take this longer than twice the time of those on the change",
+    "they are stopped, and that workspace tells nothing",
+  ],
   verifyUnreportedGraceMs: [
     60_000,
     "milliseconds",

@@ -8,6 +8,12 @@ export const MappedCriterion = closed({
   check: nullable(Type.String({ minLength: 1 }), {
     description: "The command that decides it; null: none does.",
   }),
+  quoted: Type.Optional(
+    Type.Literal(true, {
+      description:
+        "Its words quote the check, so the check may have passed before. Absent: it names the check as what decides it.",
+    }),
+  ),
 });
 export type MappedCriterion = Static<typeof MappedCriterion>;
 
@@ -16,7 +22,12 @@ export function mapCriteria(criteria: readonly Criterion[], checks: readonly str
   const known = allChecks(criteria, checks);
   return criteria.map((one) => {
     if (typeof one !== "string") return { criterion: one.criterion, check: one.check };
-    return { criterion: one, check: known.find((check) => quotes(one, check)) ?? null };
+    const check = known.find((known) => quotes(one, known)) ?? null;
+    return {
+      criterion: one,
+      check,
+      ...(check === null || names(one, check) ? {} : { quoted: true as const }),
+    };
   });
 }
 
@@ -28,8 +39,9 @@ export function allChecks(criteria: readonly Criterion[], checks: readonly strin
 }
 
 /** The criterion as one text that names its check, so that it is mapped again when the text comes back in. */
-export function criterionText({ criterion, check }: MappedCriterion, maxLength: number): string {
-  const text = check === null || quotes(criterion, check) ? criterion : `${criterion} (check: ${check})`;
+export function criterionText({ criterion, check, quoted }: MappedCriterion, maxLength: number): string {
+  const isPlain = check === null || quoted === true || names(criterion, check);
+  const text = isPlain ? criterion : `${criterion} (check: ${check})`;
   return text.length <= maxLength ? text : criterion.slice(0, maxLength);
 }
 
@@ -41,7 +53,18 @@ export function criteriaOfChecks(checks: readonly string[]): string[] {
   return checks.slice(0, MOST_CRITERIA).map((check) => `${check} passes`.slice(0, CRITERION_CHARS));
 }
 
+/** Whether a criterion says nothing but that its check passes, as the criteria that nobody gave do. */
+export function isOfCheckAlone({ criterion, check, quoted }: MappedCriterion): boolean {
+  return check !== null && quoted === true && saysPasses(criterion, check);
+}
+
 function quotes(text: string, check: string): boolean {
-  const rest = text.trim();
-  return rest === `${check} passes` || text.includes(`\`${check}\``) || text.includes(`(check: ${check})`);
+  return saysPasses(text, check) || text.includes(`\`${check}\``) || names(text, check);
+}
+
+const names = (text: string, check: string): boolean => text.includes(`(check: ${check})`);
+
+function saysPasses(text: string, check: string): boolean {
+  const rest = text.trim().replace(/\.$/, "");
+  return [check, `\`${check}\``].some((one) => rest === `${one} passes`);
 }

@@ -16,7 +16,7 @@ export const Criterion = Type.Union(
   ],
   {
     description:
-      "What has to be true in the end. With `check`, the command that decides it. A plain text is mapped to a check that it quotes: `<check> passes`, or the check in backticks, or `(check: <check>)`.",
+      "What has to be true in the end. With `check`, the command that decides it. A plain text is mapped to a check that it quotes: `<check> passes`, or the check in backticks, or `(check: <check>)`. In a plan with several changes, a check that is named (`check`, or `(check: <check>)`) has to fail before the task; one that is quoted in words need not.",
   },
 );
 export type Criterion = Static<typeof Criterion>;

@@ -1,5 +1,6 @@
 /** Reads the answers of a direct get (ADR-31): a stored message, or how a series ends. */
 import type { Msg } from "@nats-io/nats-core";
+import { headersOf } from "./wire-headers.ts";
 
 export interface StoredMessage {
   subject: string;
@@ -44,7 +45,7 @@ export function endOf(message: Msg, code: number, wanted: Wanted, messages: Stor
 }
 
 export function stored(message: Msg): StoredMessage {
-  const header = (name: string): string => message.headers?.get(name) ?? "";
+  const header = headersOf(message);
   return {
     subject: header("Nats-Subject"),
     seq: Number(header("Nats-Sequence")),

@@ -64,6 +64,18 @@ describe("a deployment with a backlog in a file", () => {
     world = await worldWith({ ANTIPHON_WORK_ITEMS: `file:${directory}`, ANTIPHON_BRIEF_PROJECTS: repo.path });
   });
 
+  it("is read by no agent that nothing holds to the run's tools, also by none after the first one", async () => {
+    const [held, free] = [{ kind: "scripted" }, { kind: "command", argv: ["true"] }];
+    const constraints = { allowed_tools: ["read_file", "write_file"] };
+    for (const agents of [{ agent: free }, { agent: held, next_agents: [free] }]) {
+      const answer = await started(world, { ...SEED, inputs: { ...SEED.inputs, ...agents }, constraints });
+      expect([answer.status, errorOf(answer).code]).toEqual([403, "ANT_AGENT_TOOL_REFUSED"]);
+    }
+    expect(
+      (await started(world, { ...SEED, inputs: { ...SEED.inputs, agent: held }, constraints })).status,
+    ).toBe(202);
+  });
+
   it("runs the brief of the seed, without a repository and without an agent", async () => {
     const answer = await started(world, SEED);
     expect(answer.status).toBe(202);

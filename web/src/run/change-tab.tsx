@@ -6,12 +6,13 @@ import { Refusal, unreachable } from "../api/refusal.ts";
 import { fileUrl, type EvidenceBundle, type RunRecord } from "../api/run-record.ts";
 import { harmless } from "../screen/harmless.ts";
 import { Notice } from "../screen/notice.tsx";
+import { firstChanges } from "./first-changes.ts";
 import { useEvidence } from "./use-evidence.ts";
 
 const PATH = "diff.patch";
 /** A longer diff is cut; the whole is under Evidence. */
 const SHOWN_BYTES = 1024 * 1024;
-/** Changed lines of one file that are shown at once. */
+/** Lines of one file that are shown at once; a longer one is closed at first, and each press shows as many more. */
 const SHOWN_CHANGES = 2_000;
 
 export default function ChangeTab({ records }: { readonly records: readonly RunRecord[] }): ReactElement {
@@ -86,8 +87,10 @@ function FileDiff({ file, view }: { readonly file: FileData; readonly view: View
   const path = file.type === "delete" ? file.oldPath : file.newPath;
   const name = file.type === "rename" || file.type === "copy" ? `${file.oldPath} → ${file.newPath}` : path;
   const changes = file.hunks.reduce((sum, hunk) => sum + hunk.changes.length, 0);
+  const [isOpen, setOpen] = useState(changes <= SHOWN_CHANGES);
+  const [shown, setShown] = useState(SHOWN_CHANGES);
   return (
-    <details className="file" open={changes <= SHOWN_CHANGES}>
+    <details className="file" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <code>{name}</code>{" "}
         {KINDS[file.type] !== undefined && <span className="quiet">{KINDS[file.type]}</span>}
@@ -99,10 +102,15 @@ function FileDiff({ file, view }: { readonly file: FileData; readonly view: View
           </span>
         )}
       </summary>
-      {file.hunks.length > 0 && (
-        <Diff viewType={view} diffType={file.type} hunks={file.hunks}>
+      {isOpen && file.hunks.length > 0 && (
+        <Diff viewType={view} diffType={file.type} hunks={firstChanges(file.hunks, shown)}>
           {(hunks) => hunks.map((hunk) => <Hunk key={hunk.content} hunk={hunk} />)}
         </Diff>
+      )}
+      {changes > shown && (
+        <button type="button" onClick={() => setShown(shown + SHOWN_CHANGES)}>
+          Show more of {changes - shown} lines
+        </button>
       )}
     </details>
   );

@@ -3,7 +3,7 @@
  * due. Times are kept on the server only, so they survive every Director.
  *
  * Lifecycle: a run that moved is noted; `armAfterMs` later, if it is still open, its timers are set. Most attempts have
- * ended by then and cost no timer. After a crash the sweep notes the open runs again; it also handles overdue times
+ * ended by then and cost no timer. After a crash the sweep sets those of the open runs; it also handles overdue times
  * whose timer did not come.
  *
  * The timers of a backoff and of a question are set at once, before the delivery that began them ends: no delivery of
@@ -83,6 +83,11 @@ export class TimerScheduler {
       }
     }
     return this.#noted.size > 0 ? "more" : "nothing";
+  }
+
+  /** Sets the timers of a run that has not moved for a while. */
+  async keep(run: CachedRun): Promise<void> {
+    await this.#set(run, TIMER_KINDS);
   }
 
   /** Sets the timers of a backoff or a question now. Throws unless they are known to be stored. */

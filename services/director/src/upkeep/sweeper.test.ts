@@ -24,6 +24,26 @@ describe("sweep", () => {
     expect(await sweepOnce({ quietMs: 30_000 })).toBe(1);
   });
 
+  test("forgets a run that waits for others, and reads it at its next record", async () => {
+    const parts = await toDispatch(async () => undefined);
+    const stop = new AbortController();
+    const sweepTo = async (until: number): Promise<void> => {
+      let sweeps = 0;
+      const sleep = async () => void ((sweeps += 1) === until && stop.abort());
+      await sweepForever(
+        { ...parts, timers: noTimers, log: silent, progress: inAMinute(ALL), sleep },
+        { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
+        stop.signal,
+      );
+    };
+    await sweepTo(2); // The first dispatches.
+    const [open] = await parts.journal.openRunIds();
+    const dispatch = (await parts.journal.read(open!)).at(-1)!;
+    expect(dispatch.type).toBe("dispatch");
+    expect(parts.runs.fold(dispatch)).toBeNull();
+    expect((await parts.runs.load(open!)).records.at(-1)?.seq).toBe(dispatch.seq);
+  });
+
   test("director/D6: leaves a run alone whose last record is young", async () => {
     expect(await sweepOnce({ quietMs: 90_000 })).toBe(0);
   });

@@ -2,6 +2,9 @@
  * Visits the open runs now and then and carries out what they owe. The consumer's redeliveries already cover a crash; a
  * sweep covers the rest: a record whose delivery was given up, and a restored journal.
  *
+ * A run that waits and is owed nothing is forgotten until its next record, so that many open runs take little memory. An
+ * attempt that took so long costs one read more.
+ *
  * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time. A run that cannot be
  * read is logged and skipped; the others are swept.
  *
@@ -22,7 +25,7 @@ export interface SweeperParts {
   journal: Journal;
   runs: RunCache;
   director: Director;
-  timers: Pick<TimerScheduler, "note" | "overdue">;
+  timers: Pick<TimerScheduler, "keep" | "overdue">;
   races?: Pick<RaceWatch, "note">;
   log: Logger;
   progress(): Promise<ProgressOf>;
@@ -98,11 +101,11 @@ async function sweepRun(
   if (ageMs < timing.quietMs) return; // director/D6
   const run = parts.runs.retold(runId, records);
   if (run.snapshot.status !== "active") return;
-  parts.timers.note(runId);
+  await parts.timers.keep(run);
   await parts.timers.overdue(run, new Date(at.getTime() - timing.quietMs));
   const lastForDirector = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
   if (lastForDirector > upTo && ageMs < timing.patienceMs) return; // director/D6
-  if (outstanding(run.snapshot).length === 0) return;
+  if (outstanding(run.snapshot).length === 0) return parts.runs.forget(runId);
   parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
   await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);
 }

@@ -1,6 +1,6 @@
 import { openRun, replay, type RunState } from "@antiphon/run";
 import { RecordLog, planned } from "@antiphon/run/testing/record-log";
-import type { PlannedTask } from "@antiphon/contracts";
+import { mapCriteria, type PlannedTask } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import { POLICY } from "../testing/directing.ts";
 import { demandOf } from "./demand.ts";
@@ -96,6 +96,28 @@ describe("director/D5: of a BUILD run", () => {
     const inspects: PlannedTask = { ...look, task: { ...look.task, kind: "inspect" } };
     const only = build(inspects, deciding("T-002", "npm test"));
     expect(only).toEqual({ "T-001": "nothing", "T-002": "regression" });
+  });
+
+  const written = (id: string, check: string, ...words: string[]): PlannedTask => ({
+    ...task(id, check),
+    criteria: mapCriteria(words, [check]),
+  });
+
+  it("a task whose criteria only say that its check passes has to prove nothing, as one without criteria", () => {
+    const only = build(written("T-001", "npm test", "npm test passes"), deciding("T-002", "npm run e2e"));
+    expect(only).toEqual({ "T-001": "nothing", "T-002": "fail-to-pass" });
+  });
+
+  it("a check that the words of a criterion quote may pass before the task, and has to depend on it", () => {
+    const moved = written("T-001", "npm test", "The parser is in two files, and `npm test` passes");
+    const named = written("T-002", "npm run e2e", "npm run e2e passes", "It adds (check: npm run e2e)");
+    expect(build(moved, named)).toEqual({ "T-001": "regression", "T-002": "fail-to-pass" });
+    expect(demands(runOf([moved, named]))).toEqual({ "T-001": "nothing", "T-002": "fail-to-pass" });
+  });
+
+  it("a task with a criterion that no check decides has to depend on its check, whatever its other criteria say", () => {
+    const open = written("T-001", "npm test", "npm test passes", "It looks better");
+    expect(build(open, task("T-002", "npm test"))["T-001"]).toBe("regression");
   });
 
   it("a task that prepares has to prove nothing, and one that goes back has to depend on its checks", () => {

@@ -1,5 +1,5 @@
 /** What the checks of a task have to prove, by its run and by the deployment's policy. Pure. */
-import { changesFiles, GIT_BASE, goesBack } from "@antiphon/contracts";
+import { changesFiles, GIT_BASE, goesBack, isOfCheckAlone } from "@antiphon/contracts";
 import type { PlannedTask, PolicyBounds, Proves } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
 import { stronger, type Demand } from "./judge.ts";
@@ -19,9 +19,13 @@ export function demandOf(run: RunState, task: TaskState): Demand {
   };
 }
 
-/** A check that decides a criterion has to depend on the change, and one that decides a step alone has to fail before it. */
+/**
+ * A check that decides a criterion has to depend on the change, and one that decides a step alone has to fail before it. That a
+ * check passes, and nothing else, demands no more of it than the check of a task without criteria.
+ */
 function byPlan(task: TaskState, others: readonly TaskState[]): Proves {
-  if (task.planned.criteria === undefined) return "nothing";
+  const { criteria = [] } = task.planned;
+  if (criteria.every(isOfCheckAlone)) return "nothing";
   return showsStep(task, others) ? "fail-to-pass" : "regression";
 }
 
@@ -75,11 +79,17 @@ function isBehind({ deps }: PlannedTask, id: string, run: RunState): boolean {
   return false;
 }
 
-/** A check that is shared may have been repaired by another task. */
+/**
+ * A check that is shared may have been repaired by another task. One that the words of a criterion quote may pass before the task, as
+ * that of a refactoring does: only one that a criterion names as its check shows what is new.
+ */
 function decidesAlone({ planned }: TaskState, others: readonly TaskState[]): boolean {
   const shared = new Set(others.flatMap((other) => other.planned.task.verify_profile.commands));
   const { criteria = [] } = planned;
-  return others.length > 0 && criteria.some(({ check }) => check !== null && !shared.has(check));
+  return (
+    others.length > 0 &&
+    criteria.some(({ check, quoted }) => check !== null && quoted !== true && !shared.has(check))
+  );
 }
 
 /** A task after a change may bring the tests of that change, which the base of the task holds already. */

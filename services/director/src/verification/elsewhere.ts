@@ -10,7 +10,7 @@
 import { limits } from "@antiphon/contracts";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport, type TestReport } from "./reports/test-report.ts";
-import { isPassed, ONCE } from "./trials.ts";
+import { isPassed, ONCE, tookMs } from "./trials.ts";
 
 interface Moved {
   readonly request: RoomRequest;
@@ -26,7 +26,7 @@ export async function triedElsewhere(
 ): Promise<RoomOutcome | null> {
   // What a setup made is bound to its place: environments of Python and builds hold absolute paths.
   if (elsewhere == null || base === null || change.environment !== undefined) return null;
-  if (isToldOfPlace(request) || tookMs(change) > limits.verifyElsewhereMs) return null;
+  if (isToldOfPlace(request) || tookMs(change.trials) > limits.verifyElsewhereMs) return null;
   const moved = { ...request, elsewhere, trials: ONCE };
   const away = await room.check(moved, signal);
   if (away.trials.every(isPassed)) return null;
@@ -39,11 +39,6 @@ export async function triedElsewhere(
 /** By the caller's words, which no change can write. */
 function isToldOfPlace({ checks, room }: RoomRequest): boolean {
   return [...checks, ...Object.values(room?.env ?? {})].some((text) => text.includes("/workspace"));
-}
-
-/** Of one trial of the checks. */
-function tookMs({ trials: [checks = []] }: RoomOutcome): number {
-  return checks.reduce((sum, { durationMs }) => sum + durationMs, 0);
 }
 
 /** Whether the base behaves otherwise elsewhere, or hides how it does. */

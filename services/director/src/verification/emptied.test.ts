@@ -1,3 +1,4 @@
+import { limits } from "@antiphon/contracts";
 import { BASE, check } from "@antiphon/run/testing/record-log";
 import { describe, expect, it } from "vitest";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
@@ -18,18 +19,33 @@ const ended = (exit: number, output?: string): RoomOutcome => ({
 });
 const counted = (tests: number): RoomOutcome => ended(0, `# tests ${tests}\n# pass ${tests}\n# fail 0\n`);
 
-async function tried(change: RoomOutcome, emptied: RoomOutcome, others: (RoomOutcome | null)[] = []) {
+interface World {
+  readonly others?: readonly (RoomOutcome | null)[];
+  /** The base, where it is run to its end. */
+  readonly slow?: RoomOutcome;
+}
+
+async function tried(
+  change: RoomOutcome,
+  emptied: RoomOutcome,
+  { others = [ended(0)], slow = ended(0) }: World = {},
+) {
   const asked: RoomRequest[] = [];
+  let waited = 0;
   const room: CleanRoomPort = {
     check: (request) => {
       asked.push(request);
       return Promise.resolve(emptied);
     },
   };
-  const [base = null, hollow = null, ownOnBase = null] = others;
-  const of = { change, base, hollow, ownOnBase };
-  const found = await triedEmptied(REQUEST, of, room, new AbortController().signal);
-  return { found: passesEmptied(found?.trials ?? null), asked };
+  const base = (): Promise<RoomOutcome> => {
+    waited += 1;
+    return Promise.resolve(slow);
+  };
+  const [known = null, hollow = null, ownOnBase = null] = others;
+  const of = { change, base: known, hollow, ownOnBase };
+  const end = await triedEmptied(REQUEST, of, { room, base }, new AbortController().signal);
+  return { found: passesEmptied(end.emptied?.trials ?? null), asked, base: end.base, waited };
 }
 
 describe("checks that nothing shows to depend on a change", () => {
@@ -52,12 +68,49 @@ describe("checks that nothing shows to depend on a change", () => {
     expect((await tried(ended(0, "fine"), ended(0, "fine"))).found).toBe(true);
   });
 
+  it.each([126, 127])(
+    "show nothing where their program is missing or cannot be started, exit %i",
+    async (exit) => {
+      for (const others of [[ended(0), ended(0)], [null]]) {
+        const { found, base, waited } = await tried(ended(0), ended(exit), { others });
+        expect([found, base, waited]).toEqual([false, others[0], 0]);
+      }
+    },
+  );
+
+  it("get a little more than twice the time there that they took with files, and never more than their task has", async () => {
+    const took = (durationMs: number): RoomOutcome => ({
+      trials: [[{ ...check(0), durationMs }]],
+      written: null,
+    });
+    const quick = await tried(took(700.2), ended(1));
+    expect(quick.asked[0]?.budgetMs).toBe(limits.verifyEmptiedGraceMs + 1_401);
+    const slow = await tried(took(50_000), ended(1));
+    expect(slow.asked[0]?.budgetMs).toBe(REQUEST.budgetMs);
+  });
+
   it.each([
     ["they fail", ended(1), []],
     ["they fail on the base", ended(0), [ended(1)]],
     ["they fail without the files of the change", ended(0), [ended(0), ended(1)]],
     ["the own tests of the change fail on the base", ended(0), [ended(0), ended(0), ended(1)]],
   ])("do not run there where %s", async (_, change, others) => {
-    expect((await tried(change, ended(0), others)).asked).toEqual([]);
+    expect((await tried(change, ended(0), { others })).asked).toEqual([]);
+  });
+});
+
+describe("a base that was too slow to tell", () => {
+  const others = [null];
+
+  it("is run to its end before a pass without files counts, and a failure there counts more", async () => {
+    const passes = await tried(ended(0), ended(0), { others });
+    expect(passes).toMatchObject({ found: true, base: ended(0), waited: 1 });
+    const fails = await tried(ended(0), ended(0), { others, slow: ended(1) });
+    expect(fails).toMatchObject({ found: false, base: ended(1), waited: 1 });
+  });
+
+  it("is left alone where the checks fail without files", async () => {
+    const { found, base, waited } = await tried(ended(0), ended(1), { others });
+    expect([found, base, waited]).toEqual([false, null, 0]);
   });
 });

@@ -1,9 +1,9 @@
 import { AntiphonError } from "@antiphon/contracts";
 import { BASE, check } from "@antiphon/run/testing/record-log";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import type { KeptBase } from "./kept-base.ts";
-import { tryOut, type Subject } from "./rooms.ts";
+import { tryOut, type Subject, type TriedOut } from "./rooms.ts";
 
 const ONCE = { least: 1, most: 1, withinMs: 0 };
 const TWICE = { least: 2, most: 2, withinMs: 0 };
@@ -59,7 +59,7 @@ async function triedIn({ kept = null, change = 0, opens, base = 1, hollow = base
       looked.push([...opened]);
       return Promise.resolve([]);
     },
-    ...{ waitForBase: true, mayOpen: new Set<string>() },
+    ...{ waitForBase: true, mayOpen: new Set<string>(), lands: () => true },
     ...over,
   };
   const bases = {
@@ -70,6 +70,25 @@ async function triedIn({ kept = null, change = 0, opens, base = 1, hollow = base
   };
   const outcome = await tryOut(subject, { room, kept: bases }, new AbortController().signal);
   return { outcome, rooms, looked };
+}
+
+/** Tries a change whose base nobody waits for longer than needed, in virtual time. */
+async function slowlyTried(room: CleanRoomPort): Promise<TriedOut> {
+  vi.useFakeTimers();
+  try {
+    const tried = tryOut(
+      {
+        ...{ request: { ...REQUEST, trials: ONCE }, judges: [], own: null, mayOpen: new Set<string>() },
+        ...{ waitForBase: false, unnamed: () => Promise.resolve([]), lands: () => true },
+      },
+      { room },
+      new AbortController().signal,
+    );
+    await vi.runAllTimersAsync();
+    return await tried;
+  } finally {
+    vi.useRealTimers();
+  }
 }
 
 describe("the base of a verification", () => {
@@ -139,6 +158,41 @@ describe("checks that pass", () => {
     for (const world of [{ base: 1 }, { base: 0, hollow: 1 }, { base: 0, change: 1 }]) {
       const { rooms, outcome } = await triedIn(world);
       expect([rooms.includes("emptied 1"), outcome.emptied]).toEqual([false, null]);
+    }
+  });
+
+  it("run without any file only if the change would land", async () => {
+    const seen: TriedOut[] = [];
+    const lands = (tried: TriedOut): boolean => {
+      seen.push(tried);
+      return false;
+    };
+    const { rooms, outcome } = await triedIn({ base: 0, over: { lands } });
+    expect(rooms).toEqual(["verify 2", "base 2", "hollow 1"]);
+    expect([outcome.emptied, seen]).toEqual([null, [outcome]]);
+  });
+
+  it("and pass without any file are held against a change only after the slow base has ended", async () => {
+    for (const [base, emptied] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      const asked: string[] = [];
+      const room: CleanRoomPort = {
+        check: ({ purpose, emptied: isEmptied = false }, signal) => {
+          asked.push(isEmptied ? "emptied" : purpose);
+          if (purpose === "verify" || asked.includes("emptied")) {
+            return Promise.resolve(ended([isEmptied ? 0 : purpose === "verify" ? 0 : base]));
+          }
+          return new Promise((_, reject) => {
+            signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+          });
+        },
+      };
+      const outcome = await slowlyTried(room);
+      expect(asked).toEqual(["verify", "base", "emptied", "base"]);
+      expect(outcome.base?.trials).toEqual([[check(base)]]);
+      expect(outcome.emptied?.trials.length ?? 0).toBe(emptied);
     }
   });
 });

@@ -2,7 +2,7 @@
  * The clean rooms of one verification, side by side: the changed tree; the base, which tells what the checks prove; and the
  * changed tree without its changes on the judging side. If the checks pass on the base, too, a last room shows
  * whether they depend on the files of the change at all, and one whether its own tests fail without its sources. Where nothing
- * shows that they do, they run without any file (emptied.ts).
+ * shows that they do, and the change would land, they run without any file (emptied.ts).
  *
  * The base runs as often as the change only where a demand rests on its answer. A base that nothing demands runs once, and is
  * not waited for much longer than the change took. Mostly it ran already, while the attempt worked (base-trials.ts). When one
@@ -64,6 +64,8 @@ export interface Subject {
   mayOpen: ReadonlySet<string>;
   /** Another directory in which passing checks run once more. Absent or null: they need not. */
   elsewhere?: string | null;
+  /** Whether the change would land by these outcomes. Else nobody needs to know whether its checks pass without any file. */
+  lands(tried: TriedOut): boolean;
 }
 
 /** The kept outcome of the base. Absent: none is kept. */
@@ -133,17 +135,23 @@ export async function tryOut(
     ],
     signal,
   );
-  const depends = { change, base: base ?? null, hollow, ownOnBase: onBase };
-  const emptied = await triedEmptied(bare, depends, room, signal);
-  const tried = {
+  const all = {
     ...(away === null ? {} : { elsewhere: away.trials }),
-    ...{ change, base: base ?? null, hollow, emptied, withoutJudges: withoutJudges ?? null, opened: [] },
+    ...{ change, base: base ?? null, hollow, emptied: null, withoutJudges: withoutJudges ?? null },
     own: own.length === 0 ? null : { tests: own, onBase },
   };
-  if (!changePasses) return tried;
+  if (!changePasses) return { ...all, opened: [] };
   const opened = await subject.unnamed(openedIn(request.traced, change, base));
-  if (opened.length === 0) return tried;
-  return { ...tried, opened, withoutJudges: await room.check(without([...judges, ...opened]), signal) };
+  const isWithout = opened.length > 0;
+  const last = isWithout ? await room.check(without([...judges, ...opened]), signal) : all.withoutJudges;
+  const tried = { ...all, opened, withoutJudges: last };
+  if (!subject.lands(tried)) return tried;
+  const slow = async (stop: AbortSignal): Promise<RoomOutcome> => {
+    const ended = await baseOf(stop);
+    return isKept && ended.image !== change.image ? runTrials(bare, room, stop) : ended;
+  };
+  const depends = { change, base: all.base, hollow, ownOnBase: onBase };
+  return { ...tried, ...(await triedEmptied(bare, depends, { room, base: slow }, signal)) };
 }
 
 /** A list that no request may hold is left out: such a change has no file that is looked at (opened-files.ts). */

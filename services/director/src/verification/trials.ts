@@ -64,3 +64,8 @@ export function isPassed(checks: readonly CheckOutcome[]): boolean {
 export function firstFailure(checks: readonly CheckOutcome[]): CheckOutcome | undefined {
   return checks.find((check) => check.exitCode !== 0);
 }
+
+/** The time of all checks in the first trial. */
+export function tookMs([checks = []]: readonly (readonly CheckOutcome[])[]): number {
+  return checks.reduce((sum, { durationMs }) => sum + durationMs, 0);
+}

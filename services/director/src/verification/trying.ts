@@ -22,6 +22,8 @@ interface Subject {
   readonly change: AppliedChange | null;
   readonly checks: readonly string[];
   readonly demand: Demand;
+  /** Whether the change would land by these outcomes. */
+  lands(tried: TriedOut): boolean;
 }
 
 /** The fault of a sandbox allows no verdict and is thrown; a setup or a service that the change broke is an answer. */
@@ -44,7 +46,7 @@ export async function tried(
 async function inRooms(
   run: RunState,
   { taskId, epoch, task }: EffectOf<"verify">,
-  { change, checks, demand }: Subject,
+  { change, checks, demand, lands }: Subject,
   { repository, room, bases }: Ports,
   signal: AbortSignal,
 ): Promise<TriedOut> {
@@ -74,6 +76,7 @@ async function inRooms(
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
     mayOpen,
     elsewhere: change?.looksAround === true ? `/tmp/${uniqueId()}/tree` : null,
+    lands,
   };
   const tenant = tenantOf(run);
   const kept: KeptBases | undefined = bases && {

@@ -210,6 +210,27 @@ test("a fix that passes only with its own data, which the check opened and no so
   expect(body.message).toContain("answers/seven");
 });
 
+test.each([
+  ["lands nothing by the demand of its run", "DEBUG", [], "UNVERIFIABLE", 0],
+  ["is refused", "BUILD", [{ path: "src/a.js", why: "the check runs it" }], "FAIL", 0],
+  ["would land", "BUILD", [], "UNVERIFIABLE", 1],
+] as const)(
+  "a change that %s is tried without any file only if that decides",
+  async (_, workflow, unproven, verdict, rooms) => {
+    const { context, effect } = reported(workflow);
+    let emptied = 0;
+    const { ports } = portsOver(
+      roomOf((request) => {
+        if (request.emptied === true) emptied += 1;
+        return 0;
+      }),
+      { unproven },
+    );
+    const body = await verify(context, effect, ports, new AbortController().signal);
+    expect([body.verdict, emptied]).toEqual([verdict, rooms]);
+  },
+);
+
 test("an unnamed check is discovered in the commit the run started from, regardless of what landed since", async () => {
   const { context, effect } = reported("BUILD");
   const bare = structuredClone(effect);

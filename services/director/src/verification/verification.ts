@@ -62,13 +62,17 @@ export async function verify(
   if (change?.kind === "refused") return refused(run, effect, ports, change);
   const delivery = await deliveryOf(run, effect, ports);
   if (delivery?.kind === "refused") return refused(run, effect, ports, delivery);
-  const demand = demandOf(run, effect.task);
-  const outcome = await tried(run, effect, { change, checks: checks.commands, demand }, ports, signal);
+  const known = { change, checks: checks.commands, demand: demandOf(run, effect.task), delivery };
+  const lands = (outcome: TriedOut): boolean => {
+    const { verdict, code } = judged(run, effect, known, outcome);
+    return verdict === "PASS" && code === null;
+  };
+  const outcome = await tried(run, effect, { ...known, lands }, ports, signal);
   if (outcome instanceof AntiphonError) {
     const report = outcome instanceof EnvironmentFailed ? outcome.report : null;
     return refused(run, effect, ports, { code: outcome.code, message: outcome.detail }, report);
   }
-  const judgement = judged(run, effect, { change, checks: checks.commands, demand, delivery }, outcome);
+  const judgement = judged(run, effect, known, outcome);
   return recorded(run, effect, ports, { change, judgement, delivery }, outcome);
 }
 

@@ -15,7 +15,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { isDeepStrictEqual } from "node:util";
-import { AntiphonError, keys } from "@antiphon/contracts";
+import { AntiphonError, digestOf, keys } from "@antiphon/contracts";
 import { runView, routerContract, taskContract } from "@antiphon/run";
 import { systemClock, type Clock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
 import type { CachedRun } from "../runs/cached-run.ts";
@@ -46,7 +46,8 @@ interface Shape {
 interface Shown {
   /** The last record that the documents include. */
   seq: number;
-  readonly documents: Map<string, { readonly text: string; readonly revision: number }>;
+  /** By their digests: the texts would be a sixth of what an open run takes. */
+  readonly documents: Map<string, { readonly digest: string; readonly revision: number }>;
 }
 
 export class Projector {
@@ -200,10 +201,10 @@ async function writeOver(bucket: Kv, key: string, doc: object, entry: KvEntry | 
 
 /** False if the document is not as this process left it. */
 async function putChanged({ documents }: Shown, { bucket, key, doc }: Shape): Promise<boolean> {
-  const text = JSON.stringify(doc); // One function makes it, so its members have a fixed order.
+  const digest = digestOf(JSON.stringify(doc)); // One function makes it, so its members have a fixed order.
   const before = documents.get(key);
-  if (before?.text === text) return true;
+  if (before?.digest === digest) return true;
   const revision = await bucket.update(key, doc, before?.revision ?? 0);
-  if (revision !== null) documents.set(key, { text, revision });
+  if (revision !== null) documents.set(key, { digest, revision });
   return revision !== null;
 }

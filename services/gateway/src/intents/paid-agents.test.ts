@@ -41,7 +41,10 @@ test("a budget beside the agent's own host on the allowlist is refused, because 
 
 test("an agent that calls no model, that no task has, or whose host the user allowed needs no budget", () => {
   expect(() => checkPaidAgents({ agent: free })).not.toThrow();
-  expect(() => checkPaidAgents({ agent: paid, tasks: [{ ...task, agent: free }] })).not.toThrow();
+  const next_agents = [paid];
+  expect(() =>
+    checkPaidAgents({ agent: paid, next_agents, tasks: [{ ...task, agent: free }] }),
+  ).not.toThrow();
   const git = { ...task, kind: "git" as const, git_action: "git_checkpoint" as const };
   expect(() => checkPaidAgents({ agent: paid, tasks: [git, { ...task, agent: free }] })).not.toThrow();
   const egress = { mode: "allowlist" as const, allowlist: ["*.test:8080"] };

@@ -35,10 +35,14 @@ function hasBudget({ model_budget: budget }: Choice): boolean {
 }
 
 function agentsOf({ agent, next_agents = [], tasks = [], gates }: Choice): [string, AgentSpec][] {
-  const all: [string, AgentSpec | undefined][] = [
-    // An agent that every task replaces calls nothing, and a git task has none.
-    ["/inputs/agent", tasks.length > 0 && tasks.every(isWithoutDefault) ? undefined : agent],
+  // Agents that every task replaces call nothing, and a git task has none.
+  const isReplaced = tasks.length > 0 && tasks.every(isWithoutDefault);
+  const ofRun: [string, AgentSpec][] = [
+    ["/inputs/agent", agent],
     ...next_agents.map((next, i): [string, AgentSpec] => [`/inputs/next_agents/${i}`, next]),
+  ];
+  const all: [string, AgentSpec | undefined][] = [
+    ...(isReplaced ? [] : ofRun),
     ...tasks.map((task, i): [string, AgentSpec | undefined] => [
       `/inputs/tasks/${i}/agent`,
       task.kind === "git" ? undefined : task.agent,

@@ -171,6 +171,7 @@ export class RunAdmission {
     const asked = { ...asker(caller), intent, options, places, landRef: null };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     checkPaidAgents(judged.options);
+    checkTaskGrants(judged.options);
     const base = await readSources(this.#backend, sources);
     return { options: judged.options, base, policy: judged.bounds, provenBy: [] };
   }

@@ -216,6 +216,24 @@ describe("the options of a run, read from an intent", () => {
       "ANT_PATCH_MALFORMED",
       "/inputs/agent/patch/files/0/diff",
     ],
+    [
+      "an unknown agent that a task would be handed over to",
+      { repo: "/a", agent, next_agents: [agent, { kind: "magic" }] },
+      {},
+      "ANT_AGENT_UNKNOWN",
+      "/inputs/next_agents/1/kind",
+    ],
+    [
+      "text that is not a patch of an agent after it",
+      {
+        repo: "/a",
+        agent,
+        next_agents: [{ kind: "scripted", patch: { files: [{ path: "x", diff: "hi" }] } }],
+      },
+      {},
+      "ANT_PATCH_MALFORMED",
+      "/inputs/next_agents/0/patch/files/0/diff",
+    ],
   ])("R1 refuse %s with the path in the intent", (_what, inputs, constraints, code, path) => {
     expect(refusal(inputs, constraints)).toMatchObject({ code, data: { path } });
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { jsonSchemaOf } from "../src/registry/json-schema.ts";
 import { registry, SCHEMA_NAMES, schemaNameOf } from "../src/registry/registry.ts";
 import { readVersion } from "../src/validation/upcast.ts";
-import { formOf } from "../src/validation/validate.ts";
+import { formOf } from "../src/validation/reader-form.ts";
 import { changedShapes, undocumented } from "./discipline.ts";
 import { goldenOf, readText } from "./proof.ts";
 import type { Release } from "./release.ts";

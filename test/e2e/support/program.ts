@@ -5,6 +5,24 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const ANTIPHON = `${ROOT}bin/antiphon.mjs`;
 
+interface Build {
+  ensureBuilt(root: string): Promise<string>;
+  lease(build: string): () => void;
+}
+let built: Promise<string> | null = null;
+
+/** How to start the `antiphon` of this checkout, whose sources no longer change: the words before its own. */
+export async function builtAntiphon(): Promise<readonly string[]> {
+  built ??= (async () => {
+    // @ts-expect-error Plain JavaScript without a declaration.
+    const { ensureBuilt, lease } = (await import("../../../scripts/build.mjs")) as Build;
+    const bundle = await ensureBuilt(ROOT);
+    lease(bundle); // Until this worker is gone.
+    return bundle;
+  })();
+  return [`${ROOT}test/support/built-antiphon.mjs`, await built];
+}
+
 export interface Ended {
   code: number | null;
   stdout: string;

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { isAlive, knownProcess, type KnownProcess } from "../../support/known-process.ts";
 import { undocumented } from "../../support/documented-answer.ts";
 import { faultOfProblem } from "../../support/problem.ts";
-import { ANTIPHON, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
+import { ANTIPHON, builtAntiphon, exitOf, run, start, type Ended, type RunProgram } from "./program.ts";
 
 export interface Ready {
   event: "ready";
@@ -77,8 +77,9 @@ export async function startStack(
     );
   });
   const env = { ANTIPHON_GATEWAY_URL: ready.gateway, ANTIPHON_NATS_URL: ready.nats };
+  const called = options.program === undefined ? await builtAntiphon() : [options.program];
   const antiphon = (args: readonly string[], program: RunProgram = {}): Promise<Ended> =>
-    run(process.execPath, [options.program ?? ANTIPHON, ...args], {
+    run(process.execPath, [...called, ...args], {
       ...program,
       env: { ...env, ...program.env },
     });

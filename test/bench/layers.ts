@@ -147,7 +147,7 @@ async function sandboxes(
     provider: test.provider,
     bounds: { warm, slots: 2 },
     maxAgeMs: 600_000,
-    order: () => order,
+    orders: () => [order],
     preload: async (sandbox) => {
       await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "hint");
       return { tree: plan.tree, repository: null };

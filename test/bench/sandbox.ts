@@ -99,7 +99,7 @@ async function readiness(test: Engine, docker: Docker): Promise<void> {
     provider: test.provider,
     bounds: { warm: 2, slots: 4 },
     maxAgeMs: 600_000,
-    order: () => order,
+    orders: () => [order],
     onFailure: (error) => console.error(error),
     now: () => performance.now(),
   });
@@ -203,7 +203,7 @@ async function sustained(test: Engine, docker: Docker): Promise<void> {
     provider: test.provider,
     bounds: { warm: 4, slots: 8 },
     maxAgeMs: 600_000,
-    order: () => order,
+    orders: () => [order],
     onFailure: (error) => console.error(error),
     now: () => performance.now(),
   });
@@ -276,7 +276,7 @@ async function workspace(test: Engine): Promise<void> {
     provider: test.provider,
     bounds: { warm: 1, slots: 2 },
     maxAgeMs: 600_000,
-    order: () => order,
+    orders: () => [order],
     preload: (...asked) => preloader.preload(...asked),
     onFailure: (error) => console.error(error),
     now: () => performance.now(),

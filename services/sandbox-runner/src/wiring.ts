@@ -73,12 +73,13 @@ export async function startSandboxRunner(
     provider,
     bounds: { warm: config.warm, slots: config.slots },
     maxAgeMs: WARM_AGE_MS,
-    order: () => ({
-      imageId: (images.known ?? image).id,
-      limits: defaults,
-      labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
-      ...(preloader.layers === null ? {} : { layers: preloader.layers }),
-    }),
+    orders: () =>
+      preloader.layers.map((layers) => ({
+        imageId: (images.known ?? image).id,
+        limits: defaults,
+        labels: containerLabels(identity, null, Date.now() + WARM_AGE_MS),
+        ...(layers === null ? {} : { layers }),
+      })),
     preload: (...asked) => preloader.preload(...asked),
     onFailure: (error) => {
       preloader.forgetLayers();

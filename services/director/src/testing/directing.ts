@@ -21,7 +21,7 @@ export const silent = createLogger("test", { level: "silent" });
 export const noTimers = {
   note: () => undefined,
   drop: () => undefined,
-  keep: () => Promise.resolve(),
+  keep: () => Promise.resolve(null),
   hold: () => Promise.resolve(),
   overdue: () => Promise.resolve(),
 };

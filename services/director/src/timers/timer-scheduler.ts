@@ -85,9 +85,11 @@ export class TimerScheduler {
     return this.#noted.size > 0 ? "more" : "nothing";
   }
 
-  /** Sets the timers of a run that has not moved for a while. */
-  async keep(run: CachedRun): Promise<void> {
+  /** Sets the timers of a run that has not moved for a while. Returns the time of the first; null: it has none. */
+  async keep(run: CachedRun): Promise<Date | null> {
     await this.#set(run, TIMER_KINDS);
+    const times = timersOf(run.snapshot, this.#settings).map(({ at }) => at.getTime());
+    return times.length === 0 ? null : new Date(Math.min(...times));
   }
 
   /** Sets the timers of a backoff or a question now. Throws unless they are known to be stored. */

@@ -26,17 +26,21 @@ describe("sweep", () => {
 
   test("forgets a run that waits for others, and reads it at its next record", async () => {
     const parts = await toDispatch(async () => undefined);
-    const stop = new AbortController();
     const sweepTo = async (until: number): Promise<void> => {
+      const stop = new AbortController();
       let sweeps = 0;
       const sleep = async () => void ((sweeps += 1) === until && stop.abort());
       await sweepForever(
         { ...parts, timers: noTimers, log: silent, progress: inAMinute(ALL), sleep },
-        { everyMs: 1, quietMs: 30_000, patienceMs: 1_000_000 },
+        { everyMs: 60_000, quietMs: 30_000, patienceMs: 1_000_000 },
         stop.signal,
       );
     };
+    const read = vi.spyOn(parts.journal, "read");
     await sweepTo(2); // The first dispatches.
+    const reads = read.mock.calls.length;
+    await sweepTo(9); // A fresh sweeper reads it once, and then lets it rest.
+    expect(read).toHaveBeenCalledTimes(reads + 1);
     const [open] = await parts.journal.openRunIds();
     const dispatch = (await parts.journal.read(open!)).at(-1)!;
     expect(dispatch.type).toBe("dispatch");

@@ -2,8 +2,8 @@
  * Visits the open runs now and then and carries out what they owe. The consumer's redeliveries already cover a crash; a
  * sweep covers the rest: a record whose delivery was given up, and a restored journal.
  *
- * A run that waits and is owed nothing is forgotten until its next record, so that many open runs take little memory. An
- * attempt that took so long costs one read more.
+ * A run that waits for others is forgotten until its next record, so that many open runs take little memory; an attempt that took
+ * so long costs one read more. It is visited again eight sweeps later, or when a time that it waits for is over.
  *
  * Lifecycle: sweeps at start and every `everyMs` until the signal aborts; one sweep at a time. A run that cannot be
  * read is logged and skipped; the others are swept.
@@ -40,6 +40,12 @@ export interface SweepTiming {
   patienceMs: number;
 }
 
+/** A run that waits for others is passed over by so many sweeps, so that open runs cost few reads. */
+const RESTING_SWEEPS = 8;
+
+/** Until when each run that waits for others is not visited, by the server's clock. */
+type Resting = Map<string, Date>;
+
 /** Runs read at the same time: enough to hide the round trips, few enough to leave the deliveries room. */
 const AT_ONCE = 8;
 
@@ -48,9 +54,10 @@ export async function sweepForever(
   timing: SweepTiming,
   signal: AbortSignal,
 ): Promise<void> {
+  const resting: Resting = new Map();
   while (!signal.aborted) {
     try {
-      await sweep(parts, timing, signal);
+      await sweep(parts, timing, resting, signal);
     } catch (error) {
       parts.log.warn({ err: error }, "sweep not finished; the next one tries again");
     }
@@ -58,14 +65,23 @@ export async function sweepForever(
   }
 }
 
-async function sweep(parts: SweeperParts, timing: SweepTiming, signal: AbortSignal): Promise<void> {
+async function sweep(
+  parts: SweeperParts,
+  timing: SweepTiming,
+  resting: Resting,
+  signal: AbortSignal,
+): Promise<void> {
   const progress = await parts.progress();
-  const open = await parts.journal.openRunIds(); // director/D6
-  for (let from = 0; from < open.length && !signal.aborted; from += AT_ONCE) {
+  const open = new Set(await parts.journal.openRunIds()); // director/D6
+  for (const runId of resting.keys()) if (!open.has(runId)) resting.delete(runId);
+  const due = [...open].filter((runId) => (resting.get(runId) ?? 0) <= progress(runId).at);
+  for (let from = 0; from < due.length && !signal.aborted; from += AT_ONCE) {
     await Promise.all(
-      open
-        .slice(from, from + AT_ONCE)
-        .map((runId) => sweepRunAlone(parts, timing, progress(runId), runId, signal)),
+      due.slice(from, from + AT_ONCE).map(async (runId) => {
+        const until = await sweepRunAlone(parts, timing, progress(runId), runId, signal);
+        if (until === null) resting.delete(runId);
+        else resting.set(runId, until);
+      }),
     );
   }
 }
@@ -77,35 +93,42 @@ async function sweepRunAlone(
   progress: Progress,
   runId: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Date | null> {
   try {
-    await sweepRun(parts, timing, progress, runId, signal);
+    return await sweepRun(parts, timing, progress, runId, signal);
   } catch (error) {
     const { code, detail } = AntiphonError.from(error);
     parts.log.warn({ run: runId, code, detail }, "run not swept; the next sweep tries again");
+    return null;
   }
 }
 
+/** Until when the run may rest. Null: the next sweep visits it. */
 async function sweepRun(
   parts: SweeperParts,
   timing: SweepTiming,
   { at, upTo }: Progress,
   runId: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Date | null> {
   const records = await parts.journal.read(runId);
   const last = records.at(-1);
-  if (last === undefined) return;
+  if (last === undefined) return null;
   const ageMs = at.getTime() - last.at.getTime();
   for (const { type, body } of records) if (type === "intent") parts.races?.note(runId, body);
-  if (ageMs < timing.quietMs) return; // director/D6
+  if (ageMs < timing.quietMs) return null; // director/D6
   const run = parts.runs.retold(runId, records);
-  if (run.snapshot.status !== "active") return;
-  await parts.timers.keep(run);
+  if (run.snapshot.status !== "active") return null;
+  const next = await parts.timers.keep(run);
   await parts.timers.overdue(run, new Date(at.getTime() - timing.quietMs));
   const lastForDirector = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
-  if (lastForDirector > upTo && ageMs < timing.patienceMs) return; // director/D6
-  if (outstanding(run.snapshot).length === 0) return parts.runs.forget(runId);
+  if (lastForDirector > upTo && ageMs < timing.patienceMs) return null; // director/D6
+  if (outstanding(run.snapshot).length === 0) {
+    parts.runs.forget(runId);
+    const later = at.getTime() + RESTING_SWEEPS * timing.everyMs;
+    return new Date(next === null ? later : Math.min(later, next.getTime() + timing.quietMs));
+  }
   parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
   await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);
+  return null;
 }

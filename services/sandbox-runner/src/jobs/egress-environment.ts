@@ -14,8 +14,11 @@ export const TRUST_STORE_PASSWORD = "changeit";
 /** The same certificates for Java. */
 const TRUST_STORE = "/tmp/.antiphon-ca.jks";
 
-export const WRITE_CERTIFICATE: readonly string[] = ["/bin/sh", "-c", `cat > ${CERTIFICATE}`];
-export const WRITE_TRUST_STORE: readonly string[] = ["/bin/sh", "-c", `cat > ${TRUST_STORE}`];
+/** Writes both with one start of a shell. The certificates are its input, the binary store is part of its script. */
+export function writeCertificates(trustStore: Buffer): readonly string[] {
+  const octal = [...trustStore].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+  return ["/bin/sh", "-c", `cat > ${CERTIFICATE} && printf '${octal}' > ${TRUST_STORE}`];
+}
 
 const PROXY = `http://127.0.0.1:${EGRESS_PORT}`;
 const DIRECT = "localhost,127.0.0.1,::1";

@@ -23,12 +23,7 @@ import {
   type SandboxRequest,
 } from "@antiphon/contracts";
 import { callRpc, type Bus } from "@antiphon/runtime";
-import {
-  EGRESS_PORT,
-  egressEnvironment,
-  WRITE_CERTIFICATE,
-  WRITE_TRUST_STORE,
-} from "./egress-environment.ts";
+import { EGRESS_PORT, egressEnvironment, writeCertificates } from "./egress-environment.ts";
 import { javaTrustStore } from "./java-trust-store.ts";
 import type { Sandbox } from "../ports.ts";
 
@@ -85,8 +80,7 @@ export async function linkEgress(
         : await sandbox.network(EGRESS_PORT, dial);
     if (fault !== null)
       throw new AntiphonError("ANT_EGRESS_UNSUPPORTED", `the sandbox cannot have a network: ${fault}`);
-    await write(sandbox, WRITE_CERTIFICATE, Buffer.from(opened.ca, "utf8"));
-    await write(sandbox, WRITE_TRUST_STORE, javaTrustStore(opened.ca));
+    await write(sandbox, writeCertificates(javaTrustStore(opened.ca)), Buffer.from(opened.ca, "utf8"));
   } catch (error) {
     await close().catch(() => undefined); // the first error is the one to report
     throw error;

@@ -40,7 +40,7 @@ function setUp(
   warm = 2,
   preload?: PoolOptions["preload"],
   maxAgeMs = 1000,
-  wanted: () => SandboxOrder = () => order,
+  wanted: () => readonly SandboxOrder[] = () => [order],
 ) {
   const { port, made, control } = provider();
   const clock = { now: 0 };
@@ -49,7 +49,7 @@ function setUp(
     provider: port,
     bounds: { warm, slots: 4 },
     maxAgeMs,
-    order: wanted,
+    orders: wanted,
     ...(preload === undefined ? {} : { preload }),
     onFailure: (error) => failures.push(error),
     now: () => clock.now,
@@ -199,7 +199,7 @@ describe("the warm pool", () => {
 
   it("replaces the ready sandboxes when others are wanted, and names the tree that a layered one is mounted over", async () => {
     const wanted = { order };
-    const { pool, made } = setUp(1, undefined, 1000, () => wanted.order);
+    const { pool, made } = setUp(1, undefined, 1000, () => [wanted.order]);
     pool.refill();
     await settle();
     const over = { ...order, layers: { tree: "digest", environment: null } };
@@ -214,6 +214,37 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
+  it("keeps both kinds that were asked for last, so that an attempt and its clean room are warm", async () => {
+    const over = { ...order, layers: { tree: null, environment: "agent" } };
+    const { pool } = setUp(3, undefined, 1_000_000, () => [over, order]);
+    const full = async (): Promise<void> => {
+      pool.refill();
+      await settle();
+    };
+    const warm = async (one: SandboxOrder): Promise<boolean> => (await pool.take(one)).warm;
+    await full();
+    expect([await warm(over), await warm(order)]).toEqual([true, true]);
+    await full();
+    await full(); // Nothing is dropped for the other kind.
+    expect([await warm(order), await warm(over)]).toEqual([true, true]);
+    await pool.close();
+  });
+
+  it("gives a place to a kind that is wanted for the first time", async () => {
+    const over = { ...order, layers: { tree: null, environment: "agent" } };
+    const wanted: SandboxOrder[] = [order];
+    const { pool, made } = setUp(2, undefined, 1_000_000, () => wanted);
+    pool.refill();
+    await settle();
+    wanted.unshift(over);
+    pool.refill();
+    await settle();
+    expect(made.map(({ destroyed }) => destroyed)).toEqual([1, 0, 0]);
+    expect((await pool.take(over)).warm).toBe(true);
+    expect((await pool.take(order)).warm).toBe(true);
+    await pool.close();
+  });
+
   it("leaves the sandbox with a repository to the job that wants it, and tells what the ready ones hold", async () => {
     const told: (string | null)[][] = [];
     const over = { ...order, layers: { tree: "digest", environment: null } };
@@ -222,7 +253,7 @@ describe("the warm pool", () => {
       const repository = others.has("history") || layers === undefined ? null : "history";
       return Promise.resolve({ tree: null, repository });
     };
-    const { pool } = setUp(3, preload, 1000, () => over);
+    const { pool } = setUp(3, preload, 1000, () => [over]);
     pool.refill();
     await settle();
     expect(told).toEqual([[], ["history"], ["history", null]]);

@@ -1,7 +1,7 @@
 /**
  * The warm pool: sandboxes of the default image and limits that are started and inspected before a job asks for one, with
  * the most recently requested base tree in them, or mounted over the most recently requested layers. One of the latter also
- * holds the most recently requested repository. pool/pool-plan.ts decides; this shell carries the decisions out.
+ * holds the most recently requested repository. pool-plan.ts and pool-kinds.ts decide; this shell carries the decisions out.
  *
  * Lifecycle: open -> closed. Closing destroys the ready sandboxes and reports any that could not be removed; a leased
  * sandbox belongs to its job.
@@ -20,6 +20,7 @@ import {
   type PoolBounds,
   type PoolEvent,
 } from "./pool-plan.ts";
+import { kindsToDrop, kindToStart } from "./pool-kinds.ts";
 import { afterStart, afterTake, noDemand, worthHaving, type Demand } from "./pool-demand.ts";
 import type { Tree } from "../workspace/tree-archive.ts";
 
@@ -34,9 +35,10 @@ export interface PoolOptions {
   readonly bounds: PoolBounds;
   readonly maxAgeMs: number;
   /**
-   * The order for a warm sandbox; asked for each one, because its deadline label changes. Null: none can be warm now.
+   * An order for each kind of warm sandbox, the latest first; asked for each start, because the deadline label changes. Empty: none
+   * can be warm now.
    */
-  readonly order: () => SandboxOrder | null;
+  readonly orders: () => readonly SandboxOrder[];
   /** Prepares a sandbox that has no job yet. `others`: the repositories that ready ones hold. Resolves to what it holds. */
   readonly preload?: (sandbox: Sandbox, order: SandboxOrder, others: Repositories) => Promise<Held>;
   readonly onFailure: (error: unknown) => void;
@@ -118,12 +120,20 @@ export class WarmPool {
   refill(): void {
     if (this.#closed || this.#starting.size > 0) return;
     this.#owedSinceMs = null;
-    const order = this.#options.order();
+    const places = this.#wanted();
+    const orders = new Map(
+      this.#options
+        .orders()
+        .slice(0, places)
+        .map((order) => [keyOf(order), order]),
+    );
+    const kinds = [...orders.keys()];
     this.#dropStale();
-    this.#dropOthers(order);
-    this.#dropSurplus();
-    const bounds = { ...this.#options.bounds, warm: this.#wanted() };
-    if (order === null || startsWanted(this.#state, bounds, this.#options.now()) === 0) return;
+    if (kinds.length > 0) this.#dropOthers(kinds);
+    this.#dropSurplus(kinds, places);
+    const order = orders.get(kindToStart(kinds, this.#kinds()) ?? "");
+    const bounds = { ...this.#options.bounds, warm: places };
+    if (order === undefined || startsWanted(this.#state, bounds, this.#options.now()) === 0) return;
     this.#after({ kind: "start-begun" });
     const work = this.#startOne(order).finally(() => {
       this.#starting.delete(work);
@@ -208,7 +218,9 @@ export class WarmPool {
   }
 
   async #preload(sandbox: Sandbox, order: SandboxOrder): Promise<Held> {
-    const others = new Set(this.#ready.map(({ holds }) => holds.repository));
+    const key = keyOf(order);
+    const alike = this.#ready.filter((one) => one.key === key);
+    const others = new Set(alike.map(({ holds }) => holds.repository));
     try {
       return (await this.#options.preload?.(sandbox, order, others)) ?? NOTHING;
     } catch (error) {
@@ -230,18 +242,27 @@ export class WarmPool {
   }
 
   /** Sandboxes over other layers than those wanted now would keep the places of those that are. */
-  #dropOthers(order: SandboxOrder | null): void {
-    if (order === null) return;
-    const key = keyOf(order);
+  #dropOthers(kinds: readonly string[]): void {
     this.#drop(
-      this.#ready.filter((one) => one.key !== key),
+      this.#ready.filter((one) => !kinds.includes(one.key)),
       "others are wanted",
     );
   }
 
-  #dropSurplus(): void {
-    const surplus = Math.max(0, this.#ready.length - this.#wanted());
-    this.#drop(this.#ready.slice(0, surplus), "more were ready than needed");
+  /** The oldest of each kind go first. */
+  #dropSurplus(kinds: readonly string[], places: number): void {
+    const left = [...this.#ready];
+    const surplus = kindsToDrop(kinds, this.#kinds(), places).flatMap((kind) =>
+      left.splice(
+        left.findIndex(({ key }) => key === kind),
+        1,
+      ),
+    );
+    this.#drop(surplus, "more were ready than needed");
+  }
+
+  #kinds(): string[] {
+    return this.#ready.map(({ key }) => key);
   }
 
   #drop(unwanted: readonly Ready[], reason: string): void {

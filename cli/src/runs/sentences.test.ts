@@ -102,7 +102,7 @@ const CLOSED = record(
 describe("the description of a run", () => {
   const text = (one: RunRecord): string[] => narrate(one).map((line) => line.text);
 
-  it("says that a workflow is a guess, and what else it may be", () => {
+  it("says that a workflow is a guess, what else it may be, and how to choose that", () => {
     const body = {
       workflow: "REVIEW",
       reason: "decided by x",
@@ -113,7 +113,8 @@ describe("the description of a run", () => {
       alternatives: [{ workflow: "DEBUG", confidence: 0.4 }],
     };
     const [, doubt] = narrate(record("routed", body, null, 0));
-    expect(doubt?.text).toBe("REVIEW is a guess (48 %); it may be DEBUG (40 %); --workflow decides");
+    const advice = "if so, run it again with --workflow DEBUG";
+    expect(doubt?.text).toBe(`REVIEW is a guess (48 %); it may be DEBUG (40 %): ${advice}`);
     expect(narrate(record("routed", { ...body, unsure: false }, null, 0))).toHaveLength(1);
   });
 

@@ -105,7 +105,11 @@ function routed({ workflow, reason, tasks, ...choice }: RecordOf<"routed">["body
   const [other] = choice.alternatives ?? [];
   if (choice.unsure === true && other !== undefined) {
     const doubt = `${workflow} is a guess (${percent(choice.confidence)}); it may be ${other.workflow} (${percent(other.confidence)})`;
-    heads.push({ mark: "wait", task: null, text: `${doubt}; --workflow decides` });
+    heads.push({
+      mark: "wait",
+      task: null,
+      text: `${doubt}: if so, run it again with --workflow ${other.workflow}`,
+    });
   }
   if (tasks.length <= 1) return heads;
   const each = tasks.map(({ task, deps }): Line => {

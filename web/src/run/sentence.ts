@@ -16,7 +16,7 @@ function wordsOf(record: RunRecord): string {
     case "intent":
       return `requested by ${record.body.principal}`;
     case "routed":
-      return `${record.body.workflow}${record.body.unsure === true ? " (a guess)" : ""}, ${record.body.tasks.length} task(s)`;
+      return `${record.body.workflow}${doubtOf(record.body)}, ${record.body.tasks.length} task(s)`;
     case "dispatch":
       return `attempt ${record.epoch} dispatched`;
     case "claim":
@@ -45,4 +45,12 @@ function wordsOf(record: RunRecord): string {
     default:
       return record.type;
   }
+}
+
+function doubtOf({ unsure, alternatives }: Extract<RunRecord, { type: "routed" }>["body"]): string {
+  if (unsure !== true) return "";
+  const [other] = alternatives ?? [];
+  return other === undefined
+    ? " (a guess)"
+    : ` (a guess; if it is ${other.workflow}, run it again with --workflow ${other.workflow})`;
 }

@@ -281,6 +281,12 @@ describe("route", () => {
     expect(validate("journal.routed", recordOf(routed))).toMatchObject({ ok: true });
   });
 
+  test("the contract of an unsure decision says how to choose another workflow, and that of a sure one does not", () => {
+    const notes = (goal: string): string => route(intentOf(goal, {})).contract.memory_notes;
+    expect(notes("x y")).toContain("run the goal again with `--workflow`");
+    expect(notes("/review x y")).not.toContain("--workflow");
+  });
+
   test("router/R3: a circular graph is routed as BLOCKED, without a task and with the reason", () => {
     const routed = route(intentOf("Add dark mode", { tasks: [spec(1, [2]), spec(2, [1])] }));
     expect(routed.tasks).toEqual([]);

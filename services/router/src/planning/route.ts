@@ -77,7 +77,8 @@ function choiceNote({ tier, reason, confidence, unsure, alternatives }: Classifi
   if (tier === "caller") return "";
   const others = alternatives.map((other) => `${other.workflow} ${other.confidence}`).join(", ");
   const rest = others === "" ? "" : `; otherwise ${others}`;
-  return `Workflow by the ${tier} tier, ${unsure ? "unsure" : "sure"}, confidence ${confidence}: ${reason}${rest}`;
+  const advice = unsure ? ". If it is another one, run the goal again with `--workflow` and its name" : "";
+  return `Workflow by the ${tier} tier, ${unsure ? "unsure" : "sure"}, confidence ${confidence}: ${reason}${rest}${advice}`;
 }
 
 /** The contract of a run that begins. */

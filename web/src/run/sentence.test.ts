@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import type { RunRecord } from "../api/run-record.ts";
+import { sentenceOf } from "./sentence.ts";
+
+test("a workflow that is a guess is shown with the next best and the way to choose it", () => {
+  const choice = { workflow: "REVIEW", reason: "x", confidence: 0.5, tasks: [], unsure: true };
+  const routed = (body: object): RunRecord => ({ type: "routed", taskId: null, epoch: 0, body }) as RunRecord;
+  const alternatives = [{ workflow: "DEBUG", confidence: 0.4 }];
+  expect(sentenceOf(routed({ ...choice, alternatives }))).toBe(
+    "REVIEW (a guess; if it is DEBUG, run it again with --workflow DEBUG), 0 task(s)",
+  );
+  expect(sentenceOf(routed({ ...choice, unsure: false }))).toBe("REVIEW, 0 task(s)");
+});

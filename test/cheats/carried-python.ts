@@ -1,4 +1,4 @@
-import { AWARE, FAILED, MASKED, NOTHING, PROTECTED, REPORT, type Carried } from "./carried.ts";
+import { AWARE, FAILED, MASKED, NOTHING, OWN, PROTECTED, REPORT, type Carried } from "./carried.ts";
 
 const PYTHON: Carried["files"] = {
   "calc/__init__.py": "",
@@ -189,7 +189,7 @@ export const CARRIED_PYTHON: readonly Carried[] = [
           "tests/test_again.py":
             "import unittest\nfrom calc.add import add\nclass A(unittest.TestCase):\n    def test_a(self): self.assertTrue(callable(add))\n",
         },
-        NOTHING,
+        OWN,
       ],
       [
         "honest: only a test",

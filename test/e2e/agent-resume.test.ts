@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight } from "../support/night.ts";
 import { accessTo, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
-import { dockerContainers } from "./support/containers.ts";
+import { attemptContainers } from "./support/containers.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
@@ -77,7 +77,7 @@ test.each(["claude", "pi", ...atNight("codex", "gemini", "model", "opencode")])(
   async (agent) => {
     const word = `kept-${agent}`;
     const run = await asked(agent, word);
-    expect(await dockerContainers(run.runId)).toHaveLength(1);
+    expect(await attemptContainers(run.runId)).toHaveLength(1);
     expect(await answered(run)).toBe("first-container");
     const [first = ""] = sentAfter(word);
     expect(first).toContain("first-container");
@@ -103,7 +103,7 @@ test(
   async () => {
     const word = "lost-claude";
     const run = await asked("claude", word);
-    execFileSync("docker", ["rm", "--force", ...(await dockerContainers(run.runId))]);
+    execFileSync("docker", ["rm", "--force", ...(await attemptContainers(run.runId))]);
     expect(await answered(run)).toBe("");
     const [first = ""] = sentAfter(word);
     expect(first).toContain(`You asked: ${QUESTION}`);

@@ -308,6 +308,13 @@ export const SandboxEvent = Type.Union(
             { description: "What the commands have changed until then. Absent: it cannot be told." },
           ),
         ),
+        step: Type.Optional(
+          Type.Unsafe<SandboxStepOutcome>({
+            ...SandboxStepOutcome,
+            description:
+              "What the command has printed until then, without an exit code. Absent: it cannot be told.",
+          }),
+        ),
       },
       { description: "A command waits for the answer; repeated until it comes." },
     ),

@@ -6,7 +6,8 @@ export const CommandRun = closed(
   {
     command: Type.String({ description: "As it was run." }),
     exit_code: nullable(Type.Integer(), {
-      description: "null if the command was killed before it could exit.",
+      description:
+        "null if the command was killed before it could exit, or waits for the answer to its question.",
     }),
     stdout_path: nullable(Type.String(), {
       description: "Path in the evidence bundle, or null if nothing was written.",

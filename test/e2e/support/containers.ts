@@ -15,6 +15,11 @@ export async function dockerContainers(runId: string): Promise<string[]> {
   return stdout.split("\n").filter((name) => name !== "");
 }
 
+/** Those of its attempts. A container in which its checks run on the base may be beside them, because nothing waits for it. */
+export async function attemptContainers(runId: string): Promise<string[]> {
+  return (await dockerContainers(runId)).filter((name) => name.includes("-attempt-"));
+}
+
 /** The command lines of the processes in a run's containers. */
 export async function processesOf(runId: string): Promise<string> {
   const names = await dockerContainers(runId);

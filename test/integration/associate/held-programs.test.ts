@@ -89,6 +89,20 @@ describe("a program that ends with its question", () => {
     await eventually("the container is gone", () => world.containers(sent.runId).length === 0);
   });
 
+  test.each([
+    ["has ended", LEFT],
+    ["waits", `antiphon-ask "${QUESTION}" > hello.txt`],
+  ])("leaves what it has printed in the evidence of the attempt that asked, where it %s", async (_, ask) => {
+    const argv = ["sh", "-c", `echo said; echo seen >&2; ${ask}`];
+    const sent = await asked(pack(argv, { transcript: { format: "text" } }));
+    const manifest = await world.manifest(sent);
+    expect(await world.text(manifest, "work/1.stdout.txt")).toBe("said\n");
+    expect(await world.text(manifest, "work/1.stderr.txt")).toBe("seen\n");
+    expect(await world.text(manifest, "transcript.txt")).toBe("said\n");
+    const { result } = await world.reported(sent);
+    expect(result.commands_run).toMatchObject([{ exit_code: null }]);
+  });
+
   test.each(["stdin", "argument"] as const)(
     "goes on with its conversation by the command of its pack, and is told the answer alone (%s)",
     async (prompt) => {

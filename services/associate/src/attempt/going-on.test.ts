@@ -13,7 +13,7 @@ function partsOf(told: GoesOn["told"], question: string, answer: string) {
   const before = { dispatch, told: { previousDiff: null, told: [] }, change: null };
   const goesOn: GoesOn = { argv: ["agent"], toldBy: "argument", told };
   const facts = { before, work: { goesOn } } as unknown as JobFacts;
-  const asked = { number: 1, text: question, hasEnded: true, tree: null };
+  const asked = { number: 1, text: question, hasEnded: true, tree: null, step: null };
   const said = answerTo(asked, answer, facts, { dispatch, epoch: 2 });
   const [epoch = "", brief = "", ...prompt] = said.split("\n");
   return { said, epoch, brief, prompt: prompt.join("\n") };

@@ -35,7 +35,8 @@ export async function ended(
     else ports.held.keep({ runId, taskId: dispatch.task.task_id, epoch }, running);
     const ending = { kind: "asks", questions: [next.asked.text] } as const;
     const { change, account } = await changeAt(next.asked, work, ports);
-    return { ending, plan, outcome: null, change: merged(work.change, change), work, account };
+    const { step: printed } = next.asked;
+    return { ending, plan, outcome: null, printed, change: merged(work.change, change), work, account };
   }
   const { outcome } = next;
   if (outcome === "over-budget") {

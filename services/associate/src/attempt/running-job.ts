@@ -4,7 +4,7 @@
  *
  * Lifecycle: running -> asking -> running ... -> over. While it is `asking`, nobody but its holder (held-jobs.ts) can stop it.
  */
-import type { SandboxEvent, SandboxOutcome } from "@antiphon/contracts";
+import type { SandboxEvent, SandboxOutcome, SandboxStepOutcome } from "@antiphon/contracts";
 import { JobAnswers, JobMessages, onAbort } from "@antiphon/runtime";
 import type { Told } from "./mailbox.ts";
 import type { Ran, Work } from "../evidence/proposal.ts";
@@ -19,6 +19,8 @@ export interface Asked {
   readonly hasEnded: boolean;
   /** What its commands had changed then; null: it cannot be told. */
   readonly tree: QuestionTree | null;
+  /** What its command had printed then; null: it cannot be told. */
+  readonly step: SandboxStepOutcome | null;
 }
 
 export type QuestionTree = NonNullable<Extract<SandboxEvent, { kind: "question" }>["tree"]>;

@@ -138,10 +138,10 @@ export async function runJob(
     const line = lineOf(event, plan);
     if (line !== null) progress(line);
     if (event.kind !== "question") return;
-    const { number, text, tree = null } = event;
+    const { number, text, tree = null, step = null } = event;
     const asked = questionOf(text);
     if (asked === null) calls.answers.give({ kind: "answer", number, text: NO_ANSWER, epoch: job.epoch });
-    else calls.onQuestion({ number, tree, ...asked });
+    else calls.onQuestion({ number, tree, step, ...asked });
     hasAsked ||= asked !== null;
   };
   for (let attempt = 0; ; attempt += 1) {

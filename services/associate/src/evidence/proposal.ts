@@ -6,7 +6,13 @@
  *     report that refers to it, a sandbox cannot forge its diff and a report never points at missing evidence.
  */
 import { AntiphonError, limits } from "@antiphon/contracts";
-import type { DispatchBody, EvidenceFile, ResultBody, SandboxOutcome } from "@antiphon/contracts";
+import type {
+  DispatchBody,
+  EvidenceFile,
+  ResultBody,
+  SandboxOutcome,
+  SandboxStepOutcome,
+} from "@antiphon/contracts";
 import { artifactPath, setAside, type Artifact } from "./artifacts.ts";
 import { checksOf, factsOf } from "../attempt/attempt.ts";
 import { isOwnFault } from "../attempt/fault.ts";
@@ -39,6 +45,8 @@ export interface Ran {
   readonly outcome: SandboxOutcome | null;
   readonly change: Change;
   readonly work: Work | null;
+  /** What the command printed that waits for an answer, without `outcome`. Default: nothing is known. */
+  readonly printed?: SandboxStepOutcome | null;
   /** The transcript, if the agent left one as a file. Default: null. */
   readonly account?: ChangedFile | null;
   /** The messages of people that the agent was given. Default: none. */
@@ -77,7 +85,7 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
   const transcript = transcriptOf(
     ran.work?.account,
     ran.account ?? null,
-    ran.outcome,
+    stepsOf(ran),
     ran.plan?.work.at(-1)?.id ?? null,
   );
   const bundle = [
@@ -114,13 +122,19 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
   };
 }
 
+function stepsOf({ outcome, printed = null }: Ran): readonly SandboxStepOutcome[] {
+  return outcome?.steps ?? (printed === null ? [] : [printed]);
+}
+
 /** The agent's own word, which is no reason to lose an attempt. */
 async function usageIn(
   [transcript]: readonly BundleFile[],
-  { work, plan, outcome }: Ran,
+  ran: Ran,
   { evidence, log }: AttemptPorts,
 ): Promise<BundleFile[]> {
-  if (transcript === undefined || work?.usage === undefined) return [];
+  const { work, plan, outcome, printed = null } = ran;
+  // A program that waits goes on, and what it prints at its end says all that it has used.
+  if (transcript === undefined || work?.usage === undefined || printed !== null) return [];
   const step = outcome?.steps.find(({ id }) => id === plan?.work.at(-1)?.id);
   try {
     const text = "text" in transcript ? transcript.text : await evidence.text(transcript);
@@ -187,7 +201,7 @@ function factsFor(
 ): AttemptFacts {
   const wrote = artifacts.map(({ path }) => `; wrote ${path}`).join("");
   const { task } = dispatch;
-  const outcomes = ran.outcome?.steps ?? [];
+  const outcomes = stepsOf(ran);
   return {
     taskId: task.task_id,
     kind: task.kind,

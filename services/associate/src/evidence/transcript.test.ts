@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { SandboxOutcome } from "@antiphon/contracts";
+import type { SandboxStepOutcome } from "@antiphon/contracts";
 import type { ChangedFile } from "../ports.ts";
 import { output } from "../testing/dispatch.fixture.ts";
 import { transcriptOf, withoutAccount } from "./transcript.ts";
@@ -14,7 +14,7 @@ it("takes the file that the pack names out of the change, and the last of severa
     change: { files: [file("a.js")], deletions: ["b.js"] },
     account: file(".own/2.json"),
   });
-  expect(transcriptOf(OWN, found.account, null, null)).toEqual([
+  expect(transcriptOf(OWN, found.account, [], null)).toEqual([
     { path: "transcript.json", text: ".own/2.json" },
   ]);
 });
@@ -22,12 +22,12 @@ it("takes the file that the pack names out of the change, and the last of severa
 it("leaves the change alone when the transcript is an output, and keeps that", () => {
   const said = { format: "jsonl" } as const;
   expect(withoutAccount(change, said)).toEqual({ change, account: null });
-  const outcome = { steps: [{ id: "work-1", stdout: output("{}\n") }] } as unknown as SandboxOutcome;
-  expect(transcriptOf(said, null, outcome, "work-1")).toEqual([{ path: "transcript.jsonl", text: "{}\n" }]);
+  const steps = [{ id: "work-1", stdout: output("{}\n") }] as unknown as SandboxStepOutcome[];
+  expect(transcriptOf(said, null, steps, "work-1")).toEqual([{ path: "transcript.jsonl", text: "{}\n" }]);
 });
 
 it("keeps nothing when there is none", () => {
-  expect(transcriptOf(OWN, null, null, null)).toEqual([]);
-  expect(transcriptOf({ format: "text" }, null, null, "work-1")).toEqual([]);
-  expect(transcriptOf(undefined, null, null, "work-1")).toEqual([]);
+  expect(transcriptOf(OWN, null, [], null)).toEqual([]);
+  expect(transcriptOf({ format: "text" }, null, [], "work-1")).toEqual([]);
+  expect(transcriptOf(undefined, null, [], "work-1")).toEqual([]);
 });

@@ -2,7 +2,7 @@
  * The transcript of an agent: the file or the output that its pack names, in the bundle as `transcript.<format>`. It is
  * evidence of what the agent says it did; nothing is decided by it. Pure.
  */
-import type { PackTranscript, SandboxOutcome } from "@antiphon/contracts";
+import type { PackTranscript, SandboxStepOutcome } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git";
 import type { Change, ChangedFile } from "../ports.ts";
 import type { BundleFile } from "./bundle.ts";
@@ -29,13 +29,13 @@ export function withoutAccount(
 export function transcriptOf(
   account: PackTranscript | undefined,
   file: ChangedFile | null,
-  outcome: SandboxOutcome | null,
+  steps: readonly SandboxStepOutcome[],
   lastStep: string | null,
 ): BundleFile[] {
   if (account === undefined) return [];
   const path = `transcript.${ENDINGS[account.format]}`;
   if (account.file !== undefined) return file === null ? [] : [{ path, text: file.content.toString("utf8") }];
-  const output = outcome?.steps.find(({ id }) => id === lastStep)?.stdout;
+  const output = steps.find(({ id }) => id === lastStep)?.stdout;
   if (output === undefined || output.bytes === 0) return [];
   return [output.blob === null ? { path, text: output.tail } : { path, blob: output.blob }];
 }

@@ -53,6 +53,30 @@ test("a question is told with the files of its time, as soon as they are read, a
   expect(said.at(-1)).toEqual({ kind: "question", number: 2, text: "And which?" });
 });
 
+test("a question is told with what its command has printed, which is read after the files", async () => {
+  const read: string[] = [];
+  const output = { blob: null, bytes: 2, kept: 0, truncated: false, tail: "hi" };
+  const step = {
+    id: "work-1",
+    exitCode: null,
+    timedOut: false,
+    durationMs: 1,
+    stdout: output,
+    stderr: output,
+  };
+  const { one, said } = asking(() => Promise.resolve(read.push("files")).then(() => null));
+  const reads = (found: typeof step | null) => () => Promise.resolve(read.push("output")).then(() => found);
+  one.ask("Which?", reads(step));
+  await vi.advanceTimersByTimeAsync(0);
+  one.ask("And which?", reads(null));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(said).toEqual([
+    { kind: "question", number: 1, text: "Which?", step },
+    { kind: "question", number: 2, text: "And which?" },
+  ]);
+  expect(read).toEqual(["files", "output", "files", "output"]);
+});
+
 test("a program that asks again and again has its files read a few times only, and is heard nevertheless", async () => {
   let reads = 0;
   const { one, said } = asking(() => {

@@ -4,8 +4,8 @@
  *
  * Lifecycle of a question: asked -> answered | given up, when limits.askHoldMs are over for all questions of the job.
  *
- * It is told with the files that the commands have changed until then, so that another container can begin with them. They are read
- * while the command waits.
+ * It is told with the files that the commands have changed until then, so that another container can begin with them, and with what
+ * the command has printed, so that the attempt that asked has a log. Both are read while the command waits.
  *
  * The question is told again with each beat until it is answered, and an answer that comes twice counts once, so neither can
  * be lost on its way.
@@ -54,6 +54,9 @@ export interface AskingParts {
   readonly tree?: () => Promise<NonNullable<Question["tree"]> | null>;
 }
 
+/** What a command has printed until now; null: it cannot be kept. It never rejects. */
+export type Printed = () => Promise<NonNullable<Question["step"]> | null>;
+
 /** Of the questions of a job, so many are told with files. A program may replace its question as often as it likes, and files are kept. */
 const MOST_TREES = 16;
 
@@ -97,21 +100,29 @@ export class Asking {
   }
 
   /** A command asks. A second question before the answer to the first replaces it: its asker is gone. */
-  ask(text: string): void {
+  ask(text: string, printed?: Printed): void {
     this.#settle();
     const question: Question = { kind: "question", number: (this.#asked += 1), text: text.slice(0, 4000) };
-    const tree = this.#asked > MOST_TREES ? undefined : this.#parts.tree;
-    const open = { question, isTold: tree === undefined, sinceMs: performance.now() };
+    const reads = this.#asked <= MOST_TREES && (this.#parts.tree !== undefined || printed !== undefined);
+    const open = { question, isTold: !reads, sinceMs: performance.now() };
     this.#open = open;
     const leftMs = Math.max(0, limits.askHoldMs - this.#waitedMs);
     this.#timer = setTimeout(() => this.#unanswered.abort("nobody answered its question in time"), leftMs);
     this.repeat();
-    void tree?.().then((found) => {
+    if (!reads) return;
+    void this.#stateNow(printed).then((found) => {
       // Told only with the files: a listener may hear of the question just once.
-      if (found !== null) open.question = { ...question, tree: found };
+      open.question = { ...question, ...found };
       open.isTold = true;
       if (this.#open === open) this.repeat();
     });
+  }
+
+  /** The output comes last: some of it may be on its way while the files are read. */
+  async #stateNow(printed?: Printed): Promise<Pick<Question, "tree" | "step">> {
+    const tree = (await this.#parts.tree?.()) ?? null;
+    const step = (await printed?.()) ?? null;
+    return { ...(tree === null ? {} : { tree }), ...(step === null ? {} : { step }) };
   }
 
   /** Tells the open question again. */

@@ -6,6 +6,7 @@ import { stepEnvironment } from "../providers/container-spec.ts";
 import { endingOfDeath, endingOfExit } from "./ending.ts";
 import type { PlannedStep } from "./job-plan.ts";
 import type { LeasedJob } from "./leased-job.ts";
+import { PrintedSoFar } from "./printed-so-far.ts";
 
 /** A PATH of the run comes before that of the image, without which a command would find no shell. */
 function searchPath(
@@ -29,6 +30,8 @@ export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<voi
   const path = step.asks === true ? await asking.pathFor(env) : null;
   if (path !== null) inbox.open();
   const now = performance.now();
+  const { keepBytes } = plan.limits;
+  const printed = path === null ? null : new PrintedSoFar(keepBytes);
   const waitedBefore = asking.end();
   leased.endsAt ??= now + plan.budgetMs;
   try {
@@ -40,13 +43,20 @@ export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<voi
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
       signal: leased.halt,
-      ...(path === null ? {} : { onQuestion: (text: string) => asking.ask(text) }),
+      ...(printed === null
+        ? {}
+        : {
+            onQuestion: (text: string) => asking.ask(text, () => printed.kept(id, now, ports)),
+          }),
       onHeard: (heard) => {
         if (inbox.read(heard)) ports.progress(`the agent has read message ${heard.number}`);
       },
-      keepBytes: plan.limits.keepBytes,
+      keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
-      onOutput: step.quiet === true ? () => undefined : ports.onOutput,
+      onOutput: (stream, piece) => {
+        printed?.push(stream, piece);
+        return step.quiet === true ? undefined : ports.onOutput(stream, piece);
+      },
     });
     const { timedOut, durationMs, stdout, stderr } = exit;
     const exitCode = timedOut || (leased.halt.aborted && exit.signal > 0) ? null : exit.exitCode;

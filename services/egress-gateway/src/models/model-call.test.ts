@@ -137,6 +137,16 @@ describe("a model call", () => {
     expect(reader.end()).toMatchObject({ cache_write: 0, cache_write_short: 20 });
   });
 
+  it.each([
+    [true, "sent an answer that is not one of its API"],
+    [false, null],
+  ])("of an answer that cannot be read, which is whole: %s, has the trouble: %s", (isWhole, trouble) => {
+    const reader = new UsageReader("chat", false);
+    reader.push('{"choices":[{"message":{"content":"I wi');
+    expect(reader.end(isWhole)).toBeNull();
+    expect(reader.trouble).toBe(trouble);
+  });
+
   it("is charged the usage that the answer states, and has no usage when the answer states none", () => {
     const whole = (endpoint: Endpoint, document: object) => {
       const reader = new UsageReader(endpoint, false);

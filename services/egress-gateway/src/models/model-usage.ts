@@ -28,6 +28,7 @@ export class UsageReader {
   #hasFailed = false;
   #isRead = false;
   #trouble: string | null = null;
+  #isWhole = true;
 
   constructor(endpoint: Endpoint, isStream: boolean) {
     this.#endpoint = endpoint;
@@ -54,7 +55,8 @@ export class UsageReader {
   /** Why the answer is of no use: the provider's own words for its failure or refusal; null: it is one. */
   get trouble(): string | null {
     if (this.#trouble !== null) return this.#trouble;
-    return this.#isRead ? null : "sent an answer that is not one of its API";
+    // What is not read of an answer that broke off may be one: why it broke off says more.
+    return this.#isRead || !this.#isWhole ? null : "sent an answer that is not one of its API";
   }
 
   #taken(): string {
@@ -65,6 +67,7 @@ export class UsageReader {
 
   /** Null: the answer stated no usage. `isWhole` is false for an answer that broke off: its output may have gone on. */
   end(isWhole = true): StatedUsage | null {
+    this.#isWhole = isWhole;
     if (this.#isStream) this.#line(this.#taken());
     else this.#document(this.#taken());
     const { input, output, cache_read = 0, cache_write = 0, cache_write_short = 0 } = this.#found ?? {};

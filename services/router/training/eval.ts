@@ -69,7 +69,7 @@ const { user, system } = process.cpuUsage(startedAt);
 const tookMs = (user + system) / 1000 / heldOut.length;
 print("Hands that nothing was tuned to", decided);
 console.log(`${tookMs.toFixed(3)} ms of processor time a request\n`);
-print("Hands of the writers of hands 16 to 23", requestsOf(SAME_WRITER_HANDS).map(decide));
+print("Hands of the writers of hands 16 to 29", requestsOf(SAME_WRITER_HANDS).map(decide));
 
 const leftOut = leaveOneOut(rowsOf(requestsOf([...TRAINING_HANDS, ...OWN_HANDS])));
 const temperature = temperatureFor(leftOut);

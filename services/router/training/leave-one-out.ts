@@ -8,7 +8,7 @@ import { modelOf } from "./fitting.ts";
 import type { rowsOf, Scored } from "./fitting.ts";
 import { TRAINING_HANDS, WRITERS_OF_SEVERAL } from "./labelled-requests.ts";
 
-const FOLDS = 5;
+const FOLDS = 6;
 
 /** Lists of hands that are left out together. All hands of one writer are in one list. */
 function foldsOf(): string[][] {

@@ -37,23 +37,23 @@ describe("classify, on requests of hands that nothing was tuned to", () => {
     }
   });
 
-  test("of terse titles and chat by the writers of the newest training hands at least 88 % are right", () => {
+  test("of terse titles and chat by the writers of the newest training hands at least 89 % are right", () => {
     const judged = requestsOf(SAME_WRITER_HANDS).map(({ text, label }) => ({
       ...classify(text, null),
       label,
     }));
-    expect(accuracyOf(judged)).toBeGreaterThanOrEqual(0.88);
+    expect(accuracyOf(judged)).toBeGreaterThanOrEqual(0.89);
     expect(doubtOf(judged).ofWrong).toBeGreaterThanOrEqual(0.7);
   });
 
-  test("at least 80 % of the wrong ones are marked unsure, and at most 30 % of all", () => {
+  test("at least 80 % of the wrong ones are marked unsure, and at most 28 % of all", () => {
     const { unsure, ofWrong } = doubtOf(decided);
     expect(ofWrong).toBeGreaterThanOrEqual(0.8);
-    expect(unsure).toBeLessThanOrEqual(0.3);
+    expect(unsure).toBeLessThanOrEqual(0.28);
   });
 
-  test("the confidence is off by at most five points on average", () => {
-    expect(calibrationErrorOf(decided)).toBeLessThanOrEqual(0.05);
+  test("the confidence is off by at most four points on average", () => {
+    expect(calibrationErrorOf(decided)).toBeLessThanOrEqual(0.04);
   });
 
   test("half of the requests take at most a millisecond", () => {
@@ -144,6 +144,13 @@ describe("classify", () => {
     ["DEBUG", "Tlačítko Uložit nereaguje"],
     ["DEBUG", "Кнопка «Зберегти» не зберігає"],
     ["DEBUG", "Knappen Spara fungerar inte"],
+    ["DEBUG", "कार्ट खाली हो जाता है"],
+    ["DEBUG", "السلة لا تظهر"],
+    ["DEBUG", "keranjang tidak muncul"],
+    ["DEBUG", "giỏ hàng không hiển thị"],
+    ["BUILD", "तालिका में खोज जोड़ें"],
+    ["BUILD", "أضف بحثا في الجدول"],
+    ["PLAN", "योजना के चरण बताइए"],
     ["BUILD", "Show a notice when the upload fails"],
     ["BUILD", "Column for the tax number"],
     ["BUILD", "Veld voor het telefoonnummer"],

@@ -16,7 +16,7 @@ type Node = {
 
 const node = (): Node => ({ next: new Map(), whole: [], open: [] });
 
-const WORD = /[\p{L}\p{N}]/u;
+const WORD = /[\p{L}\p{M}\p{N}]/u;
 /** Letters of scripts that put no space between words, or attach particles to them. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]/u;
 

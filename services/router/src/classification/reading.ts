@@ -31,7 +31,7 @@ export function fold(text: string): string {
   return text
     .toLowerCase()
     .normalize("NFKD")
-    .replace(/[\u0300-\u036f]/g, "") // a class of marks and not \p{M}, which would take the voicing from kana
+    .replace(/[\u0300-\u036f\u0640\u064b-\u0655\u093c]/g, "") // not \p{M}: kana and Hindi keep their marks
     .normalize("NFC")
     .replace(/[ıłøßđæœ]/g, (letter) => LETTERS[letter] ?? letter)
     .replace(/[‘’ʼ`´]/g, "'")
@@ -50,5 +50,5 @@ export function read(goal: string): Reading {
   const folded = ` ${fold(typed)
     .trim()
     .slice(0, 2 * (HEAD_CHARS + TAIL_CHARS))} `;
-  return { typed, folded, tokens: folded.match(/[\p{L}\p{N}_'-]+|[^\s]/gu) ?? [] };
+  return { typed, folded, tokens: folded.match(/[\p{L}\p{M}\p{N}_'-]+|[^\s]/gu) ?? [] };
 }

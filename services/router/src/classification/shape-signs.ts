@@ -11,6 +11,10 @@ const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 const between = (least: number, most: number) => (text: string) =>
   text.length >= least && text.length <= most;
 
+/** A word in front that people and tools label titles with: `[Bug]`, `fix(parser):`, `RFC -`. */
+const labelled = (kinds: string) =>
+  matches(new RegExp(`^[^\\p{L}\\p{N}]{0,8}(?:${kinds})(?:\\([^)]{1,30}\\))?!?(?: ?[\\]:)|]| -)`, "iu"));
+
 /** No pattern holds one unbounded repetition inside another. */
 export const SHAPE_SIGNS: readonly ShapeSign[] = [
   {
@@ -49,6 +53,26 @@ export const SHAPE_SIGNS: readonly ShapeSign[] = [
   {
     name: "a label in front",
     seen: matches(/^\s*(?:\[[^\]]{1,30}\]|[A-Za-z-]{2,20}(?:\([^)]{1,30}\))?!?:)\s/),
+  },
+  {
+    name: "a label of a fault in front",
+    seen: labelled("bugs?|bug ?fix|bug report|fix(?:es|ed)?|hot ?fix|defect|crash|regression|issue|problem"),
+  },
+  {
+    name: "a label of work in front",
+    seen: labelled(
+      "feat|features?|feature[ -]req(?:uest)?|req(?:uest)?|enh|enhancement|improvement|suggestion|idea|wish|task|story|new|add|chore|refactor|docs?|style|perf|tests?|build|ci|i18n",
+    ),
+  },
+  {
+    name: "a label of a plan in front",
+    seen: labelled(
+      "rfc(?: ?\\d{1,5})?|adr(?: ?\\d{1,5})?|discuss(?:ion)?|proposal|design(?: doc| proposal)?|meta|spike|roadmap|tracking|umbrella|plan(?:ning)?|research|decision|needs-decision|scope|concept",
+    ),
+  },
+  {
+    name: "a label of a review in front",
+    seen: labelled("(?:code |peer |security )?reviews?(?: request| requested)?|rfr|ptal|audit|feedback"),
   },
   { name: "code", seen: matches(/`|\b\w+\(\)|[a-z]_[a-z]|[a-z][A-Z]/) },
   { name: "a path", seen: matches(/[\w-]\/[\w-]|\.\w{2,4}\b/) },

@@ -17,7 +17,9 @@ export const BUILD_CUES: readonly CueGroup[] = [
       追加|作って|作成|実装|入れて|つけて|付けて|対応して|できるように|表示して|書いて|用意|추가|만들어|구현|작성해|넣어|달아|지원|생성|표시해|
       添加|增加|新增|加一个|加个|加上|实现|写一个|写个|创建|做一个|做个|支持|生成|显示|接入|加到|补上|弄个|弄一个|
       pridej*|pridat|vytvor*|implementuj*|napis*|zaved*|vygeneruj*|zobraz*|ukaz*|doplnit|dopln*|udelej*|umozn*|дода*|створ*|реалізу*|напиш*|зроб*|впровад*|покаж*|згенеру*|встав*|
-      підтримк*|надсила*|lagg till|lagga till|skapa*|implementera*|skriv|bygg|bygga|visa|generera*|infor|infora|stod for|lagg in|skicka|satt upp`,
+      підтримк*|надсила*|lagg till|lagga till|skapa*|implementera*|skriv|bygg|bygga|visa|generera*|infor|infora|stod for|lagg in|skicka|satt upp|
+      जोड़*|बनाओ|बनाइए|बनाएं|बना दो|लगा दो|लगाओ|लिखो|कर दो|أضف|إضافة|أنشئ|إنشاء|اكتب|tambah*|buat|buatkan|bikin*|pasang|thêm nút|thêm trang|thêm bộ|thêm chức năng|thêm tính năng|tạo chức năng|
+      tạo trang|viết script|viết hàm`,
   },
   {
     name: "a verb of changing",
@@ -34,7 +36,8 @@ export const BUILD_CUES: readonly CueGroup[] = [
       変更|置き換え|移動して|削除|更新して|リファクタ|翻訳|切り替えて|変えて|統一して|リネーム|バンプ|上げて|바꿔|변경|교체|이동|삭제|업데이트해|업그레이드|번역|리팩|옮겨|제거|분리|올려|
       改成|改为|替换|换成|重命名|移到|删除|删掉|去掉|升级到|升级|更新到|翻译|重构|修改|抽出|合并成|调整|改一下|换掉|
       zmen*|prejmenuj*|nahrad*|presun*|odstran*|smaz*|aktualizuj*|vymen*|zvets*|zvyst*|zvednete|prepis*|preloz*|dejte pryc|змін*|перейменуй*|замін*|перенес*|видал*|прибер*|оновит*|
-      оновлення залежн*|перепиш*|перекла*|збільш*|andra|byt ut|byt namn|byta ut|ersatt|flytta|ta bort|uppdatera|oversatt*|hoj|sank|oka|minska`,
+      оновлення залежн*|перепиш*|перекла*|збільш*|andra|byt ut|byt namn|byta ut|ersatt|flytta|ta bort|uppdatera|oversatt*|hoj|sank|oka|minska|
+      बदलो|बदल दो|हटाओ|हटा दो|احذف|استبدل|ترقية|ganti|ubah|hapus|pindahkan|đổi tên|đổi màu|thay thế|nâng cấp`,
   },
   {
     name: "a wish for a feature",
@@ -52,7 +55,8 @@ export const BUILD_CUES: readonly CueGroup[] = [
       希望|想要|需要一个|最好|能不能加|能不能|功能|可以让|应该|麻烦加|方便|要求|让用户|
       chtel* bych|chceme|potrebuj*|moznost|mozno|melo by|mel by|mela by|aby|hodilo by|bylo by|super|prosim pridej*|хочеться|хотілося б|потрібн*|можливіст*|щоб|було б|має бути|
       варто додати|бажано|vill ha|skulle vilja|onskar|onskan|behover|borde|ska ga att|mojlighet*|vore|sa att|toppen|wish:|idea:|suggestion|ability|possibility|enhancement*|improvement*|
-      would like|would help|would be welcome|should be possible|should remember|should look|let people|lets users`,
+      would like|would help|would be welcome|should be possible|should remember|should look|let people|lets users|
+      चाहिए|चाहते हैं|सुविधा|समर्थन|chahiye|نريد|نحتاج|أريد|ميزة|دعم|butuh|ingin|pengen|fitur|dukungan|muốn|cần có|tính năng|chức năng|hỗ trợ|cho phép`,
   },
   {
     name: "a thing to make",
@@ -70,6 +74,7 @@ export const BUILD_CUES: readonly CueGroup[] = [
       按钮|页面|字段|选项|命令|过滤|深色模式|暗黑|单元测试|开关|参数|接口|导出|标签页|
       tlacitko|stranka|pole|sloupec|sloupce|volba|prikaz|filtr|motiv|export|zalozka|obrazovka|vzhled|prihlaseni|razeni|кнопк*|сторінк*|поле|стовп*|опці*|команд*|фільтр*|тем*|вкладк*|
       експорт*|екран|сортуванн*|вхід|knapp*|sida|sidan|falt|kolumn*|alternativ for|kommando|filter|tema|flik|vy|export|sortering|inloggning|snabbval|leaderboard|login|picker|badge|
-      carousel|onboarding`,
+      carousel|onboarding|
+      बटन|पेज|विकल्प|फ़िल्टर|कॉलम|زر|صفحة|حقل|فلتر|tombol|halaman|kolom|tampilan|nút bấm|bộ lọc|giao diện`,
   },
 ];

@@ -14,7 +14,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       エラー|バグ|不具合|例外|障害|クラッシュ|오류|에러|버그|장애|예외|크래시|错误|报错|故障|异常|崩溃|问题|闪退|
       chyb*|zavad*|pad aplikace|vyjimk*|selhan*|preklep*|помилк*|баги|баг|збіи|збої|аварі*|виняток|виключенн*|fel|felet|felmeddelande*|krasch*|avbrott*|undantag*|stavfel*|typo|typos|
       bugfix*|nullpointer*|npe|
-      problem*|probleem*|проблем*|issue with|issues with|issue when|issues when|trouble with|issue on|issue in`,
+      problem*|probleem*|проблем*|issue with|issues with|issue when|issues when|trouble with|issue on|issue in|
+      बग|त्रुटि*|एरर|समस्या|क्रैश*|दिक्कत|गड़बड़*|خطأ|أخطاء|خلل|مشكلة|عطل|galat|kesalahan|masalah|kendala|bị lỗi|báo lỗi|lỗi khi|lỗi ở|sự cố`,
   },
   {
     name: "something fails",
@@ -32,7 +33,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       落ちる|落ちます|落ちて|壊れ|止まる|止まり|止まって|固まる|固まり|固まって|消える|消えて|消えます|失敗|ハング|フリーズ|崩れ|문자깨|깨져|깨집|깨짐|죽|멈춤|멈춥|멈춰|멈춘|실패|사라지|사라집|사라졌|꺼져|꺼짐|꺼집|튕|먹통|
       失败|卡死|卡住|挂了|挂掉|坏了|丢失|消失|超时|死锁|泄漏|掉线|乱码|崩了|白屏|不见了|
       pada|spadne|spadl*|rozbit*|rozbil*|zamrzn*|zasekn*|zmiz*|zatuhn*|selz*|neprochaz*|падає|падають|впав|впала|ламає*|зламал*|зламан*|зависа*|зника*|зникл*|вилітає|вилетіл*|поламав|
-      kraschar|kraschade|hanger sig|fastnar|fastnat|forsvinn*|forsvann|forsvunn*|havererar|gar sonder|sonder|trasig*|dor|slutade|swallow*|stutter*|survives|survive`,
+      kraschar|kraschade|hanger sig|fastnar|fastnat|forsvinn*|forsvann|forsvunn*|havererar|gar sonder|sonder|trasig*|dor|slutade|swallow*|stutter*|survives|survive|
+      विफल|फेल|बंद हो जा*|अटक*|टूट गया|فشل|يفشل|تعطل|يتعطل|يتوقف|توقف|ينهار|gagal|rusak|macet|keluar sendiri|bị treo|bị hỏng|bị sập|bị đơ|thất bại|tự thoát`,
   },
   {
     name: "it does not work",
@@ -53,7 +55,10 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       не зберіга*|не приход*|не показу*|не запуска*|перестал*|не вда*|неможлив*|не видно|fungerar inte|funkar inte|gar inte|kan inte|oppnas inte|laddas inte|sparas inte|visas inte|
       kommer inte|inte langre|hander inget|gor inget|gor ingenting|startar inte|svarar inte|slutat fungera|aren't|arent|doesn t|not work*|not show*|not respond*|not refresh*|not updat*|
       not possible|nonfunctional|non fonctionnel*|ne fonctionnent|ne repond*|n'affich*|ne s'affich*|не нажима*|не реагиру*|не прихо*|没有反应|没反应|无反应|不动|没用|点不|打不|
-      don't work*|dont work*|do not work*|don't show*|do not show*|don't load*|do not load*|don't respond*|do not get|do not appear*|don't appear*|cannot be|not correctly|not properly|not consistent*|not rendered|not rendering|not displayed|not sorted|not saved|not loaded|not sent|not found|not visible|not clickable|not persist*|not recogni*|not applied|not detected`,
+      don't work*|dont work*|do not work*|don't show*|do not show*|don't load*|do not load*|don't respond*|do not get|do not appear*|don't appear*|cannot be|not correctly|not properly|not consistent*|not rendered|not rendering|not displayed|not sorted|not saved|not loaded|not sent|not found|not visible|not clickable|not persist*|not recogni*|not applied|not detected|
+      काम नहीं|नहीं चल*|नहीं हो*|नहीं खुल*|नहीं दिख*|नहीं आ*|नहीं मिल*|kaam nahi*|nahi chal*|لا يعمل|لا تعمل|لا يستجيب|لا تستجيب|لا يظهر|لا تظهر|لا يفتح|لا تفتح|لا يمكن*|لم يعد|مش شغال|
+      tidak berfungsi|tidak bisa|tidak jalan|nggak jalan|gak jalan|gak bisa|nggak bisa|tidak muncul|tidak tampil|không hoạt động|không chạy|không được|không hiển thị|không hiện|không thể|không mở|
+      không vào được|không có gì xảy ra`,
   },
   {
     name: "a wrong result",
@@ -71,7 +76,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       不对|不正确|重复|两次|空白|缺少|变成|奇怪|很慢|太慢|变慢|错位|不一致|丢了|少了|多了|
       spatn*|chybn*|dvakrat|prazdn*|chybi|misto|divn*|pomal*|duplicit*|nespravn*|неправильн*|хибн*|двічі|порожн*|замість|дивн*|повільн*|дубл*|зайв*|криво|бракує|feltext|
       felaktig*|fel ordning|dubbel*|dubblett*|tva ganger|tom|tomt|saknas|i stallet|istallet|konstig*|langsam*|seg|segt|upp och ner|forskjut*|overlaps|truncated|mangled|unreadable|
-      unreachable|cut off|disabled|greyed out|grayed out|leftover|out of order|in the wrong|trop|coupe|cortad*|tagliat*|afgesneden|uciet*|обрезан*`,
+      unreachable|cut off|disabled|greyed out|grayed out|leftover|out of order|in the wrong|trop|coupe|cortad*|tagliat*|afgesneden|uciet*|обрезан*|
+      गलत|खाली|सफेद स्क्रीन|दो बार|خاطئ*|فارغ*|مرتين|شاشة بيضاء|salah|kosong|layar putih|dobel|dua kali|bị sai|hiển thị sai|tính sai|màn hình trắng|hai lần|bị mất|bị trùng`,
   },
   {
     name: "since when",
@@ -89,7 +95,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       어제|업데이트 후|배포 후|이후|가끔|매번|갑자기|때마다|발생|할 때|하면|부터|재현|
       昨天|更新后|升级后|之后|有时|偶尔|每次|突然|以来|出现|必现|复现|开始|一直|老是|总是|就会|
       od vcer*|od te doby|po aktualizaci|po upgradu|vcera|dnes rano|obcas|nekdy|pokazde|najednou|nahodne|zatim slo|deje se|після оновл*|після|з учора|учора|вчора|сьогодні|іноді|часом|
-      щоразу|раптом|випадков*|сталося|завжди|efter uppdatering*|efter|sedan|sen igar|igar|i morse|ibland|varje gang|plotsligt|slumpmass*|hander nar|alltid`,
+      щоразу|раптом|випадков*|сталося|завжди|efter uppdatering*|efter|sedan|sen igar|igar|i morse|ibland|varje gang|plotsligt|slumpmass*|hander nar|alltid|
+      के बाद|फिर से|बार बार|कल से|بعد التحديث|منذ|مرة أخرى|sejak|setelah update|sau khi|từ hôm qua`,
   },
   {
     name: "a wish to have it fixed",
@@ -99,7 +106,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       correggi*|correggere|sistema*|ripara*|risolv*|aggiusta*|los op|oplossen|fixen|repareren|herstel*|verhelp*|maken|
       napraw*|popraw*|rozwiaz*|исправ*|почин*|поправ*|пофикс*|устран*|duzelt*|coz|cozun|cozelim|cozul*|onar*|gider|giderin|
       直して|修正して|修正を|直す|修理|解決|고쳐|고치|수정해|수정 |해결|잡아|修复|修一下|修好|解决|修下|改好|
-      oprav*|spravit|zprovoz*|vyres*|napravte|виправ*|полагод*|поправ*|усун*|пофікс*|atgarda*|laga|fixa|ratta|ratta till|losa|bugfix*|correction*|correctif|correct|corrected|fixing`,
+      oprav*|spravit|zprovoz*|vyres*|napravte|виправ*|полагод*|поправ*|усун*|пофікс*|atgarda*|laga|fixa|ratta|ratta till|losa|bugfix*|correction*|correctif|correct|corrected|fixing|
+      ठीक कर*|सुधारो|أصلح|إصلاح|perbaiki|perbaikan|betulkan|sửa lỗi|sửa giúp|khắc phục`,
   },
   {
     name: "a search for the cause",
@@ -110,6 +118,7 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       dlaczego|czemu|przyczyn*|znajdz|nie wiem|ustal|sprawdz czemu|почему|причин*|разобраться|разберитесь|выясни*|не понимаю|найти|в чем дело|
       neden|niye|sebeb*|nedenini|anlamadim|bilmiyorum|bul|bulun|
       なぜ|原因|調べて|調査|わからない|分からない|どうして|왜|원인|찾아|모르겠|조사|이유|为什么|原因|怎么回事|排查|查一下|找出|为啥|看看是|定位|
-      proc|pricin*|zjist*|nevim|netus*|чому|причин*|з'ясу*|розбер*|не розумію|не знаю чому|varfor|orsak*|ta reda|vet inte|fattar inte|forstar inte`,
+      proc|pricin*|zjist*|nevim|netus*|чому|причин*|з'ясу*|розбер*|не розумію|не знаю чому|varfor|orsak*|ta reda|vet inte|fattar inte|forstar inte|
+      क्यों|वजह|لماذا|ليش|سبب|kenapa|mengapa|penyebab|tại sao|vì sao|nguyên nhân`,
   },
 ];

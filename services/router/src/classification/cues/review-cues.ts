@@ -18,7 +18,8 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       看看|看一下|看下|审查|审阅|评审|检查|过目|审一下|过一遍|review|审核|把关|读一下|看一遍|帮忙看|审计|评估一下|评一下|瞅|
       zkontroluj*|zreviduj*|revizi|revize|kontrola|kontrolu|audit*|mrkn*|podivej*|koukn*|projdi|projdete|precti*|precte|posoud*|zhodnot*|proverit|proverte|переглян*|перегляд*|подиви*|
       глян*|перевір*|оціни*|оцінка|оцінк*|прочита*|аудит*|погляд*|пройди*|рев'ю|granska*|granskning*|titta*|kolla*|las igenom|lasa|ga igenom|gar igenom|bedom*|genomgang*|recensera|
-      revision|utvarder*|evaluate|evaluation|second pair of eyes|eyes on|lgtm|ptal|rfr|penetration test`,
+      revision|utvarder*|evaluate|evaluation|second pair of eyes|eyes on|lgtm|ptal|rfr|penetration test|
+      समीक्षा|जांच|जाँच|देखकर|देख लो|देख लें|راجع|مراجعة|ألق نظرة|تدقيق|افحص|فحص|tinjau*|periksa|cek kode|lihat kode|review kode|xem giúp|xem qua|đánh giá|rà soát|review giúp`,
   },
   {
     name: "an opinion wanted",
@@ -35,7 +36,8 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       意見|感想|どう思|コメント|フィードバック|教えて|指摘|ご指摘|所感|見解|의견|피드백|코멘트|어떤지|생각|알려|지적|조언|어때|말해|
       意见|怎么看|觉得|看法|反馈|评价|点评|评论|告诉我|建议|说说|指出|帮我判断|合理|
       nazor*|co si myslis|co myslite|rekni|reknete|pripomink*|zpetn* vazb*|komentar*|posudek|think of|думк*|що скаже*|що думає*|скажи*|відгук*|зауваж*|коментар*|критик*|asikt*|synpunkt*|
-      vad tycker|vad tror|sag vad|aterkoppling|kommentar*|omdome|kritik`,
+      vad tycker|vad tror|sag vad|aterkoppling|kommentar*|omdome|kritik|
+      राय|सुझाव|बताओ|बताइए|बताएं|फीडबैक|कैसा है|कैसी है|رأيك|ملاحظات*|ملاحظاتك|اقتراحات*|pendapat*|masukan|menurutmu|menurut kalian|góp ý|nhận xét|ý kiến|thấy sao`,
   },
   {
     name: "findings wanted",
@@ -52,7 +54,8 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       問題点|懸念|気になる|見落と|脆弱|リスク|弱点|怪しい|指摘事項|問題がないか|漏れ|문제점|취약|놓친|우려|위험|빠뜨린|허점|문제 없는지|문제없|의심|
       漏洞|隐患|遗漏|风险点|问题点|薄弱|可疑|有没有问题|有无|疏漏|漏掉|坑|
       diry|slabin*|zranitel*|rizik*|podezrel*|prehled*|nedostatk*|zjisteni|вразлив*|слабк*|ризик*|дірк*|підозріл*|недолік*|витік|витоки|витоків|sarbarhet*|svaghet*|risker|misstankt*|
-      brister|luckor|hal i|nagot farligt`,
+      brister|luckor|hal i|nagot farligt|
+      कमियां|कमी|खामियां|عيوب|ثغرات|نقاط الضعف|kekurangan|celah keamanan|kelemahan|điểm yếu|lỗ hổng|thiếu sót`,
   },
   {
     name: "a question about soundness",
@@ -69,7 +72,8 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       安全|大丈夫|問題ない|妥当|適切|品質|読みやす|正しい|でしょうか|かどうか|ないか|ありませんか|안전|괜찮|적절|맞는지|품질|타당|가독|올바른지|문제가 없는지|인지|는지|
       安全吗|安全性|合理吗|规范|靠谱|质量|可维护|可读|正确性|有没有|是否|行不行|会不会|对不对|可不可以|
       je to|je ta|je ten|je nase|jsou nase|bezpecn*|spravne|cist*|kvalit*|spolehliv*|citeln*|v poradku|чи це|чи ми|чи є|чи все|чи правильн*|чи безпечн*|безпечн*|надійн*|якіст*|якост*|
-      коректн*|охайн*|ar det|ar den|ar var|ar koden|saker|sakert|saker*|korrekt|rimlig*|robust*|lasbar*|kvalitet*|palitlig*|rent`,
+      коректн*|охайн*|ar det|ar den|ar var|ar koden|saker|sakert|saker*|korrekt|rimlig*|robust*|lasbar*|kvalitet*|palitlig*|rent|
+      क्या यह|क्या ये|सही है|सुरक्षित|ठीक है|هل هذا|هل هذه|هل هو|آمن|صحيح*|apakah ini|apakah|sudah benar|aman|có an toàn|đã đúng chưa|có đúng|có ổn`,
   },
   {
     name: "what is judged",
@@ -86,7 +90,8 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       マージ前|リリース前|公開前|差分|プルリク|コード|新人|外注|業者|書いた|書きました|ブランチ|머지 전|배포 전|릴리스 전|코드|신입|외주|작성한|브랜치|짠|
       合并前|上线前|发布前|代码|分支|实习生|外包|写的|提交前|新人|供应商|合之前|
       muj kod|kod|vetev|vetvi|pred mergem|pred sloucenim|muj pr|мій код|код|коді|мою гілку|гілк*|перед злиттям|до злиття|min kod|koden|min gren|grenen|fore merge|innan jag mergar|
-      andringen|min pr`,
+      andringen|min pr|
+      मेरा कोड|मेरे कोड|मेरी ब्रांच|कोड|الكود|كودي|فرعي|الشيفرة|kode saya|branch saya|đoạn code|code của|branch của`,
   },
   {
     name: "a doubt",

@@ -17,7 +17,8 @@ export const SCOPE_CUES: readonly CueGroup[] = [
       触らない|変更しないで|変更は不要|修正は不要|直さなく|修正しなく|修正は|いじらない|変更不要|修正不要|手を入れ|書き換えな|수정하지|수정은|고치지|건드리지|바꾸지|변경하지|손대지|
       不用改|不要改|别改|先别动|不需要修改|不需要动手|别动|不要动|不用修|不要修改|不改|无需修改|先不要|不动代码|不要直接|
       nic nemen*|nemen*|nesahej*|neopravuj*|bez zmen|beze zmen|нічого не чіпа*|не чіпа*|не змінюй*|не міняй*|без змін|не виправля*|andra inget|ror inget|ror inte|inga andringar|
-      utan att andra|fixa inte`,
+      utan att andra|fixa inte|
+      बदलना मत|मत बदल*|मत छू*|لا تغير|بدون تغيير|لا تعدل|jangan diubah|jangan ubah|tanpa mengubah|đừng sửa|không sửa`,
   },
   {
     name: "words only",
@@ -50,11 +51,13 @@ export const SCOPE_CUES: readonly CueGroup[] = [
       henuz|simdilik|once|baslamadan|kod yazma*|kod sonra|kodsuz|kodlamaya baslamadan|daha kod|kod yok|
       まだ|まずは|とりあえず|着手前|コードは書かな|実装はまだ|実装前|先に|コードはまだ|実装しない|今は|コード不要|아직|우선|먼저|코드는|구현은|구현 전|코딩 전|시작하기 전|일단|지금은|
       先别|暂时|先不|先给|先列|先写|还不|写代码之前|不写代码|不要写代码|别写代码|动手前|先出|先帮|之前|
-      zatim|nejdriv|nez zacne*|nez se|jeste ne|bez kodu|поки|спочатку|спершу|ще не|до коду|без коду|innan nagon|innan vi|forst|an sa lange|inte an|ingen kod|inget an`,
+      zatim|nejdriv|nez zacne*|nez se|jeste ne|bez kodu|поки|спочатку|спершу|ще не|до коду|без коду|innan nagon|innan vi|forst|an sa lange|inte an|ingen kod|inget an|
+      कोड नहीं|कोड मत|अभी नहीं|पहले|بدون كود|لا تكتب كود|قبل البدء|jangan coding|tanpa kode|chưa code|chưa viết code|trước khi làm`,
   },
   {
     name: "a courtesy",
     words: `please|pls|plz|could you|can you|would you|can u|could u|thanks|thank you|thx|cheers|hi|hello|hey|dear|bitte|danke|hallo|s'il te plait|s'il vous plait|stp|svp|merci|bonjour|por favor|porfa|gracias|hola|obrigad*|oi|ola|per favore|grazie|ciao|alsjeblieft|aub|bedankt|hoi|beste|prosze|dzieki|czesc|пожалуйста|плиз|спасибо|привет|lutfen|tesekkur*|merhaba|selam|ください|お願い|주세요|감사|부탁|请|谢谢|麻烦|你好|您好|帮|
-      prosim|diky|dekuji|ahoj|dobry den|будь ласка|дякую|привіт|вітаю|snalla|tack|hej`,
+      prosim|diky|dekuji|ahoj|dobry den|будь ласка|дякую|привіт|вітаю|snalla|tack|hej|
+      कृपया|प्लीज़|धन्यवाद|من فضلك|رجاء|شكرا|tolong|mohon|terima kasih|giúp em|giúp mình|làm ơn|cảm ơn`,
   },
 ];

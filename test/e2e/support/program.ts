@@ -6,8 +6,8 @@ export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const ANTIPHON = `${ROOT}bin/antiphon.mjs`;
 
 interface Build {
-  ensureBuilt(root: string): Promise<string>;
-  lease(build: string): () => void;
+  ensureBuilt: (root: string) => Promise<string>;
+  lease: (build: string) => () => void;
 }
 let built: Promise<string> | null = null;
 

@@ -23,7 +23,7 @@ interface Subject {
   readonly checks: readonly string[];
   readonly demand: Demand;
   /** Whether the change would land by these outcomes. */
-  lands(tried: TriedOut): boolean;
+  readonly lands: (tried: TriedOut) => boolean;
 }
 
 /** The fault of a sandbox allows no verdict and is thrown; a setup or a service that the change broke is an answer. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connectBus, createLogger, readNatsUser, type Bus } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { ANTIPHON, ROOT, run } from "./support/program.ts";
+import { ANTIPHON, run } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;

@@ -32,9 +32,10 @@ function* changedOf(document: unknown): Generator<unknown> {
   yield* OTHERS;
   if (typeof document !== "object" || document === null) return;
   if (Array.isArray(document)) {
-    yield [...(document as unknown[]), ...(document as unknown[])];
-    const [first] = document as unknown[];
-    if (first !== undefined) for (const one of changedOf(first)) yield [one, ...document.slice(1)];
+    const all: readonly unknown[] = document;
+    yield [...all, ...all];
+    const [first, ...rest] = all;
+    if (first !== undefined) for (const one of changedOf(first)) yield [one, ...rest];
     return;
   }
   yield { ...document, stranger: 1 };

@@ -65,11 +65,7 @@ export interface Subject {
   /** Another directory in which passing checks run once more. Absent or null: they need not. */
   elsewhere?: string | null;
   /** Whether the change would land by these outcomes. Else nobody needs to know whether its checks pass without any file. */
-<<<<<<< HEAD
   lands: (tried: TriedOut) => boolean;
-=======
-  readonly lands: (tried: TriedOut) => boolean;
->>>>>>> a-w
 }
 
 /** The kept outcome of the base. Absent: none is kept. */

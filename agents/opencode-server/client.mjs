@@ -8,6 +8,8 @@ import { entryOf, faultOf, transcriptOf } from "./conversation.mjs";
 import { NoAnswer } from "./server.mjs";
 
 const CALL_MS = 10_000;
+/** The first call about the work tree has OpenCode read its settings and load what they name, which a busy machine takes long for. */
+const FIRST_CALL_MS = 60_000;
 const LOOK_MS = 1000;
 /** Calls in a row without an answer after which a server has hung. */
 const MISSES = 3;
@@ -183,6 +185,7 @@ export class OpenCodeClient {
       say({ event: "server", start: this.#starts });
       try {
         await server.start();
+        await this.#call("GET", "/session/status", undefined, FIRST_CALL_MS);
         if ((await this.health()).ok) return;
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error;
@@ -191,8 +194,8 @@ export class OpenCodeClient {
     }
   }
 
-  #call(method, path, body) {
-    return this.#parts.server.call(method, path, { body, deadlineMs: CALL_MS });
+  #call(method, path, body, deadlineMs = CALL_MS) {
+    return this.#parts.server.call(method, path, { body, deadlineMs });
   }
 
   /** Each part once, as soon as it is over. */

@@ -22,7 +22,9 @@ async function main(env, root) {
   if (task === undefined) throw new Error("ANTIPHON_TASK holds no task");
   const input = JSON.parse(readFileSync(0, "utf8"));
   let base = "";
-  const server = new OpenCodeServer({ program: ["opencode"], env: { ...env, ...ownPlaces(env.HOME) }, root });
+  const held = env.OPENCODE_PURE ? ["sh", `${import.meta.dirname}/held.sh`] : [];
+  const program = [...held, "opencode"];
+  const server = new OpenCodeServer({ program, env: { ...env, ...ownPlaces(env.HOME) }, root });
   const client = new OpenCodeClient({
     ...{ server, say, model: env.OPENCODE_MODEL, kept: new Kept(env.ANTIPHON_COMPILE_FILE) },
     untilMs: startMs + task.time_budget_s * 1000 * SHARE_OF_TIME,

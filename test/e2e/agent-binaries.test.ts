@@ -13,10 +13,16 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   "mini-swe-agent": [FIX, "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"],
 };
 
+const WRITTEN = "written-without-a-shell;";
 /** How each writes a file without a shell, and the host that its pack names. */
 const WRITES: Readonly<Record<string, readonly [like: PackHost, tool: string, input: object]>> = {
-  gemini: ["generativelanguage.googleapis.com", "write_file", { file_path: "new.js", content: "1;\n" }],
-  pi: ["api.openai.com", "write", { path: "new.js", content: "1;\n" }],
+  gemini: [
+    "generativelanguage.googleapis.com",
+    "write_file",
+    { file_path: "new.js", content: `${WRITTEN}\n` },
+  ],
+  opencode: ["api.openai.com", "write", { filePath: "new.js", content: `${WRITTEN}\n` }],
+  pi: ["api.openai.com", "write", { path: "new.js", content: `${WRITTEN}\n` }],
 };
 const writerOf = (agent: string): string => `${agent}.writes.example`;
 
@@ -26,11 +32,16 @@ const writers: ModelScript[] = [];
 beforeAll(async () => {
   const hosts: ModelHost[] = [];
   for (const [agent, [like, tool, input]] of Object.entries(WRITES)) {
-    const writer = await startModelScript([{ calls: [[tool, input]] }, { text: "Done." }]);
+    // A side job, such as a title, is asked for without tools.
+    const writer = await startModelScript((body) =>
+      toolsIn(JSON.stringify(body)).length > 0 && !JSON.stringify(body).includes(WRITTEN)
+        ? { calls: [[tool, input]] }
+        : { text: "Done." },
+    );
     writers.push(writer);
     hosts.push(hostAt(writer.port, like, writerOf(agent)));
   }
-  agents = await startAgentStack(hosts);
+  agents = await startAgentStack({ more: hosts });
 });
 afterAll(async () => {
   await agents.stop();
@@ -78,18 +89,13 @@ test.concurrent.each([
 const SHELLS = ["bash", "run_shell_command", "exec_command"];
 
 const HELD = ["claude", "gemini", "opencode", "pi", ...atNight("opencode-server")];
-/** OpenCode 1.18.33 loads `.opencode/plugin` in spite of its switches (docs/guides/agents.md). */
-const LOADS_PLUGINS = ["opencode", "opencode-server"];
 const WITHOUT_SHELL = ["--tools", "read_file,write_file,edit_file"];
 
 test.each(HELD)(
   "%s is offered no shell in a run without one, a call of it changes nothing, and settings of the repository start no program",
   async (agent) => {
     const { stub } = agents;
-    const traps = Object.entries(TRAPS).filter(
-      ([path]) => !(LOADS_PLUGINS.includes(agent) && path.startsWith(".opencode/plugin/")),
-    );
-    const repo = agents.project({ ...BROKEN_CALCULATOR, ...Object.fromEntries(traps) });
+    const repo = agents.project({ ...BROKEN_CALCULATOR, ...TRAPS });
     const before = stub.heard.length;
     const words = ["--check", SPRUNG, "--attempts", "1", ...WITHOUT_SHELL];
     const document = await agents.fixed(repo, agent, ...words);
@@ -117,7 +123,7 @@ test.concurrent.each(["gemini", ...atNight("claude", "opencode", "pi")])(
   INSTALL_MS,
 );
 
-test.concurrent.each(["gemini", ...atNight("pi")])(
+test.concurrent.each(["gemini", "opencode", ...atNight("pi")])(
   "%s writes files in a run without a shell",
   async (agent) => {
     const words = ["--check", "test -f new.js", "--attempts", "1", ...WITHOUT_SHELL];

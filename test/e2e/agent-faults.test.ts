@@ -2,17 +2,13 @@
  * Real agents meet a model server that fails: what passes is tried again by the agent, and the work lands; what stays ends the
  * run with a code, a remedy and the reason of the failed call. What was paid for is kept either way.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ERRORS, type ErrorCode } from "@antiphon/contracts";
-import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import type { Trouble } from "../support/model-trouble.ts";
 import { atNight } from "../support/night.ts";
-import { accessTo, EDIT, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
+import { INSTALL_MS, type Ended } from "./support/agents-with-models.ts";
+import { CHECK, type Project } from "./support/project.ts";
 
 interface Summary extends Ended<ErrorCode> {
   readonly model: { calls: number; tokens: number };
@@ -23,39 +19,22 @@ interface Call {
   model?: { charged_tokens: number; failed?: string; recording: string | null };
 }
 
-let stack: Stack;
-let stub: ModelStub;
-let directory: string;
-const projects: Project[] = [];
+let agents: AgentStack;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "antiphon-faults-"));
-  stub = await startModelStub(FIX, EDIT);
-  stack = await startStack({ env: await accessTo(packHostsAt(stub.port, 4_000), directory) });
+  agents = await startAgentStack({ mostOutput: 4_000 });
 }, INSTALL_MS);
-afterAll(async () => {
-  for (const project of projects) project.remove();
-  await stack.stop();
-  await stub.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-beforeEach(() => stub.fail([]));
+afterAll(() => agents.stop());
+beforeEach(() => agents.stub.fail([]));
 
 async function ran(agent: string, usd = "2"): Promise<{ document: Summary; project: Project }> {
-  const project = makeProject(BROKEN_CALCULATOR);
-  projects.push(project);
-  const { document } = await stack.json<Summary>(
-    [
-      ...["run", "Fix the broken add", "--repo", project.path, "--check", CHECK, "--attempts", "1"],
-      ...["--agent", agent, "--model-usd", usd, "--time-budget", "200"],
-    ],
-    { timeoutMs: INSTALL_MS },
-  );
-  return { document, project };
+  const project = agents.project();
+  const words = ["--check", CHECK, "--attempts", "1", "--model-usd", usd, "--time-budget", "200"];
+  return { document: await agents.fixed<Summary>(project, agent, ...words), project };
 }
 
 const kept = async (runId: string, path: string): Promise<string> =>
-  (await stack.antiphon(["evidence", "get", runId, "T-001", "1", path])).stdout;
+  (await agents.stack.antiphon(["evidence", "get", runId, "T-001", "1", path])).stdout;
 
 /** The calls of the log; the run's own sum and the recordings say the same. */
 async function callsOf({ runId }: Summary): Promise<readonly NonNullable<Call["model"]>[]> {
@@ -63,7 +42,7 @@ async function callsOf({ runId }: Summary): Promise<readonly NonNullable<Call["m
   const all = lines.map((line) => JSON.parse(line) as Call);
   const calls = all.flatMap(({ model }) => (model === undefined ? [] : [model]));
   const tokens = calls.reduce((sum, call) => sum + call.charged_tokens, 0);
-  const shown = await stack.json<Summary>(["get", runId]);
+  const shown = await agents.stack.json<Summary>(["get", runId]);
   expect(shown.document.model).toMatchObject({ calls: calls.length, tokens });
   for (const n of new Set([1, calls.length])) {
     const { charged } = JSON.parse(await kept(runId, `egress/model-${String(n).padStart(4, "0")}.json`)) as {
@@ -93,7 +72,7 @@ describe.each(AGENTS)("%s", (agent) => {
   test.each(PASSING.filter(([, trouble]) => trouble !== "reset" || !GIVES_UP.includes(agent)))(
     "tries again after %s, and the work lands",
     async (_what, trouble, told) => {
-      stub.fail([trouble]);
+      agents.stub.fail([trouble]);
       const { document, project } = await ran(agent);
       expect(document).toMatchObject({ status: "succeeded", code: null });
       expect(project.landed(document.runId)).toHaveLength(1);
@@ -120,18 +99,18 @@ describe.each(AGENTS)("%s", (agent) => {
   ])(
     "ends honestly with %s",
     async (_what, trouble, usd, told) => {
-      stub.fail([trouble], true);
+      agents.stub.fail([trouble], true);
       const { document } = await ran(agent, usd);
       expect(document.status).toBe("failed");
       const { code } = document;
       expect(Object.keys(ERRORS)).toContain(code);
-      const shown = (await stack.antiphon(["get", document.runId])).stdout;
+      const shown = (await agents.stack.antiphon(["get", document.runId])).stdout;
       expect(shown).toContain(ERRORS[code!].remedy);
       expect(document.message).toMatch(told);
       const calls = await callsOf(document);
       expect(calls.length).toBeGreaterThan(0);
       expect(calls.every(({ recording }) => recording !== null)).toBe(true);
-      expect((await stack.antiphon(["logs", "--transcript", document.runId])).stdout).not.toBe("");
+      expect((await agents.stack.antiphon(["logs", "--transcript", document.runId])).stdout).not.toBe("");
     },
     INSTALL_MS,
   );

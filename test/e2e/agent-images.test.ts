@@ -1,7 +1,6 @@
 /** Agents in images that lack what their programs need: no Node, no npm, no Python or another one, no C library. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeBusyboxImage } from "../support/busybox-image.ts";
@@ -10,9 +9,9 @@ import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight } from "../support/night.ts";
 import { makeOtherBase, type OtherBase } from "../support/other-base.ts";
-import { accessTo, EDIT, hostAt, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
-import { BROKEN_CALCULATOR, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
+import { EDIT, hostAt, INSTALL_MS, type Ended } from "./support/agents-with-models.ts";
+import { FIX, type Project } from "./support/project.ts";
 
 /** Wants to know which Python its commands get. */
 const ELSEWHERE = "elsewhere.packs.example";
@@ -23,56 +22,37 @@ const WHICH_PYTHON = [
   `print("It is 3." + str(sys.version_info.minor), found)'`,
 ].join(" ");
 
-let stack: Stack;
-let stub: ModelStub;
+let agents: AgentStack;
 let elsewhere: ModelStub;
-let directory: string;
 let bare: MinimalImage;
 let withMore: MinimalImage;
 let withoutGlibc: MinimalImage;
 let other: OtherBase;
-const projects: Project[] = [];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "antiphon-images-"));
-  stub = await startModelStub(FIX, EDIT);
   elsewhere = await startModelStub(`${WHICH_PYTHON}; ${FIX}`, EDIT);
-  const models = [...packHostsAt(stub.port), hostAt(elsewhere.port, "api.openai.com", ELSEWHERE)];
-  const env = await accessTo(models, directory);
   bare = makeMinimalImage("packs-bare");
   withMore = makeMinimalImage("packs-more", [], {}, ["bash", "git"]);
   withoutGlibc = await makeBusyboxImage("packs-busybox");
   other = await makeOtherBase();
-  stack = await startStack({ env });
-  for (const { ref } of [bare, withMore, withoutGlibc, other]) await stack.antiphon(["images", "allow", ref]);
+  agents = await startAgentStack({ more: [hostAt(elsewhere.port, "api.openai.com", ELSEWHERE)] });
+  for (const { ref } of [bare, withMore, withoutGlibc, other])
+    await agents.stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
-  for (const project of projects) project.remove();
   for (const { ref } of [bare, withMore, withoutGlibc, other])
-    await stack.antiphon(["images", "disallow", ref]);
-  await stack.stop();
+    await agents.stack.antiphon(["images", "disallow", ref]);
+  await agents.stop();
   for (const image of [bare, withMore, withoutGlibc]) image.remove();
-  await stub.close();
   await elsewhere.close();
-  rmSync(directory, { recursive: true, force: true });
 });
-
-function project(): Project {
-  const made = makeProject(BROKEN_CALCULATOR);
-  projects.push(made);
-  return made;
-}
 
 /** It is no check of npm, which the image has not. */
 const GREP = "grep -q 'a + b' add.js";
 
-const ran = async (repo: Project, agent: string, image: string, ...more: string[]) => {
-  const words = ["run", "Fix the broken add", "--repo", repo.path, "--no-setup", "--agent", agent];
-  const { document } = await stack.json<Ended>(
-    [...words, "--model-usd", "2", "--image", image, ...(more.length === 0 ? ["--check", GREP] : more)],
-    { timeoutMs: INSTALL_MS },
-  );
-  return document;
+const ran = (repo: Project, agent: string, image: string, ...more: string[]): Promise<Ended> => {
+  const check = more.length === 0 ? ["--check", GREP] : more;
+  return agents.fixed(repo, agent, "--no-setup", "--image", image, ...check);
 };
 
 const BARE = ["pi", ...atNight("codex", "opencode", "aider")];
@@ -89,12 +69,12 @@ test.each([
 ])(
   "%s brings what it runs with: in an image with a shell and %s, without node, npm and python, it fixes a repository, and the fix lands",
   async (agent, _has, image) => {
-    const repo = project();
+    const repo = agents.project();
     const { runId, ...ended } = await ran(repo, agent, image().ref);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
     const log = ["evidence", "get", runId, "T-001", "1", "environment/agent/setup.log"];
-    expect((await stack.antiphon(log)).stdout).toMatch(/^\$ mkdir -p [^]*(npm ci|--require-hashes)/);
+    expect((await agents.stack.antiphon(log)).stdout).toMatch(/^\$ mkdir -p [^]*(npm ci|--require-hashes)/);
   },
   INSTALL_MS,
 );
@@ -102,7 +82,7 @@ test.each([
 test.each(atNight("mini-swe-agent", "aider"))(
   "%s brings its Python and the C library, so it works in an image without glibc",
   async (agent) => {
-    const repo = project();
+    const repo = agents.project();
     const { runId, ...ended } = await ran(repo, agent, withoutGlibc.ref);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
@@ -117,7 +97,7 @@ const pythonIn = (image: string): string => {
 
 /** A small pack whose package has a compiled part, with the hashes of an agent's lock. */
 function packOfPyPI(command: string): string {
-  const folder = mkdtempSync(join(directory, "of-pypi-"));
+  const folder = mkdtempSync(join(agents.directory, "of-pypi-"));
   const lock = readFileSync(
     join(import.meta.dirname, "../../agents/mini-swe-agent/requirements.txt"),
     "utf8",
@@ -150,11 +130,11 @@ test.each([
     if (hasOther) expect(theirs).toMatch(/^It is 3\.\d+ \[\]$/);
     expect(theirs).not.toBe(own); // Otherwise this shows nothing.
     const check = hasOther ? `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"` : GREP;
-    const repo = project();
+    const repo = agents.project();
     const { runId, ...ended } = await ran(repo, packOfPyPI(command), image(), "--check", check);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
-    const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
+    const { stdout } = await agents.stack.antiphon(["logs", "--transcript", runId]);
     expect(stdout).toContain(`${own.replace("It is", "mine is").replace(" []", "")}, with &lt;`);
     expect(stdout).toContain(theirs);
   },
@@ -167,9 +147,9 @@ test.each(atNight("mini-swe-agent"))(
     const theirs = pythonIn(other.ref);
     const check = ["--check", `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"`];
     const model = ["--model", "m", "--model-host", ELSEWHERE];
-    const { runId, ...ended } = await ran(project(), agent, other.ref, ...check, ...model);
+    const { runId, ...ended } = await ran(agents.project(), agent, other.ref, ...check, ...model);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
-    const { stdout } = await stack.antiphon(["logs", "--transcript", runId]);
+    const { stdout } = await agents.stack.antiphon(["logs", "--transcript", runId]);
     expect(stdout).toContain(theirs);
   },
   INSTALL_MS,
@@ -185,11 +165,11 @@ test.each([
 ])(
   "%s is refused before its first attempt in an image that cannot run it, with the reason",
   async (agent, image, why) => {
-    const heard = stub.heard.length;
-    const { code, message } = await ran(project(), agent, image().ref);
+    const heard = agents.stub.heard.length;
+    const { code, message } = await ran(agents.project(), agent, image().ref);
     expect(code).toBe("ANT_ENVIRONMENT_FAILED");
     expect(message).toContain(why);
-    expect(stub.heard).toHaveLength(heard);
+    expect(agents.stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,
 );

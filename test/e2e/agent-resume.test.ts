@@ -3,16 +3,12 @@
  * goes on in its container with its conversation, and in a fresh one without.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight } from "../support/night.ts";
-import { accessTo, INSTALL_MS, packHostsAt, type Ended } from "./support/agents-with-models.ts";
+import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
+import { INSTALL_MS, type Ended } from "./support/agents-with-models.ts";
 import { attemptContainers } from "./support/containers.ts";
-import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { CHECK, FIX, type Project } from "./support/project.ts";
 
 const QUESTION = "Fix the sum";
 const ANSWERED = "The answer: yes";
@@ -24,48 +20,33 @@ const GO_ON = `cat /tmp/mark > where.txt; ${FIX}`;
 /** Of one run: a command and its end, before the answer and after it. */
 const CALLS = 4;
 
-let stack: Stack;
-let stub: ModelStub;
-let directory: string;
-const projects: Project[] = [];
+let agents: AgentStack;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "antiphon-resume-"));
-  stub = await startModelStub((sent) => {
-    if (sent.includes(ANSWERED)) return sent.includes("where.txt") ? null : GO_ON;
-    return sent.includes("first-container") ? null : ASK;
+  agents = await startAgentStack({
+    wants: (sent) => {
+      if (sent.includes(ANSWERED)) return sent.includes("where.txt") ? null : GO_ON;
+      return sent.includes("first-container") ? null : ASK;
+    },
   });
-  stack = await startStack({ env: await accessTo(packHostsAt(stub.port), directory) });
 });
-afterAll(async () => {
-  for (const project of projects) project.remove();
-  await stack.stop();
-  await stub.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => agents.stop());
 
 /** A run of an agent that has asked. */
 async function asked(agent: string, word: string): Promise<{ runId: string; repo: Project }> {
-  const repo = makeProject(BROKEN_CALCULATOR);
-  projects.push(repo);
-  const { document } = await stack.json<Ended>(
-    [
-      ...["run", `Fix the broken add (${word})`, "--repo", repo.path, "--check", CHECK],
-      ...["--agent", agent, "--model-usd", "2"],
-    ],
-    { timeoutMs: INSTALL_MS },
-  );
+  const repo = agents.project();
+  const document = await agents.ran(`Fix the broken add (${word})`, repo, agent, "--check", CHECK);
   expect(document).toMatchObject({ status: "waiting_input" });
   return { runId: document.runId, repo };
 }
 
 /** The requests about a run after its answer. */
 const sentAfter = (word: string): string[] =>
-  stub.heard.map(({ body }) => body).filter((body) => body.includes(word) && body.includes(ANSWERED));
+  agents.stub.heard.map(({ body }) => body).filter((body) => body.includes(word) && body.includes(ANSWERED));
 
 async function answered({ runId, repo }: { runId: string; repo: Project }): Promise<string> {
-  expect((await stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
-  const { document } = await stack.json<Ended>(["wait", runId], { timeoutMs: INSTALL_MS });
+  expect((await agents.stack.antiphon(["answer", runId, "yes"])).code).toBe(0);
+  const { document } = await agents.stack.json<Ended>(["wait", runId], { timeoutMs: INSTALL_MS });
   expect(document).toMatchObject({ status: "succeeded", code: null });
   expect(repo.landed(runId)).toHaveLength(1);
   return repo.git("show", `antiphon/${runId}:where.txt`).trim();
@@ -85,14 +66,14 @@ test.each(["claude", "pi", ...atNight("codex", "gemini", "model", "opencode")])(
       first.indexOf(ANSWERED),
     );
     // What it says that it has used, over both starts, beside what was metered.
-    const shown = await stack.json<{ model: { tokens: number; said: { tokens: number } } }>([
+    const shown = await agents.stack.json<{ model: { tokens: number; said: { tokens: number } } }>([
       "get",
       run.runId,
     ]);
     const { tokens, said } = shown.document.model;
     expect(said.tokens).toBeGreaterThanOrEqual(CALLS * 1020);
     expect(said.tokens).toBeLessThanOrEqual(tokens); // Some do not count their side jobs, such as a title.
-    expect((await stack.antiphon(["get", run.runId])).stdout).toContain("metered; the agent says");
+    expect((await agents.stack.antiphon(["get", run.runId])).stdout).toContain("metered; the agent says");
     expect(first.split("It is done when").length, "the task is told once").toBeLessThanOrEqual(2);
   },
   INSTALL_MS,

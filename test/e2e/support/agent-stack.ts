@@ -12,22 +12,51 @@ import { startStack, type Stack } from "./stack.ts";
 
 export interface AgentStack {
   readonly stack: Stack;
-  /** Wants `FIX` to be run, at the hosts of the packs. */
+  /** At the hosts of the packs. */
   readonly stub: ModelStub;
   /** For files of the test; goes with the stack. */
   readonly directory: string;
   /** A repository of its own, for one run. */
   project(files?: Readonly<Record<string, string>>): Project;
-  /** `antiphon run "Fix the broken add"` with an agent, a budget of 2 USD and these words, up to its end. */
+  /** `antiphon run` with a goal, an agent, a budget of 2 USD and these words, up to its end or its question. */
+  ran<Document = Ended>(
+    goal: string,
+    repo: Project,
+    agent: string,
+    ...words: readonly string[]
+  ): Promise<Document>;
+  /** The same with the goal "Fix the broken add". */
   fixed<Document = Ended>(repo: Project, agent: string, ...words: readonly string[]): Promise<Document>;
   stop(): Promise<void>;
 }
 
-export async function startAgentStack(more: readonly ModelHost[] = []): Promise<AgentStack> {
+interface Asked {
+  /** Model servers of the test's own. */
+  readonly more?: readonly ModelHost[];
+  /** What the server behind the hosts of the packs wants; `FIX`, if nothing else is said. */
+  readonly wants?: Parameters<typeof startModelStub>[0];
+  /** Tokens of an answer from there. */
+  readonly mostOutput?: number;
+}
+
+export async function startAgentStack({
+  more = [],
+  wants = FIX,
+  mostOutput,
+}: Asked = {}): Promise<AgentStack> {
   const directory = mkdtempSync(join(tmpdir(), "antiphon-agents-"));
-  const stub = await startModelStub(FIX, EDIT);
-  const stack = await startStack({ env: await accessTo([...packHostsAt(stub.port), ...more], directory) });
+  const stub = await startModelStub(wants, EDIT);
+  const models = [...packHostsAt(stub.port, mostOutput), ...more];
+  const stack = await startStack({ env: await accessTo(models, directory) });
   const projects: Project[] = [];
+  const ran = async <Document>(goal: string, repo: Project, agent: string, ...words: readonly string[]) => {
+    const own = words.includes("--model-usd") ? [] : ["--model-usd", "2"];
+    const { document } = await stack.json<Document>(
+      ["run", goal, "--repo", repo.path, "--agent", agent, ...own, ...words],
+      { timeoutMs: INSTALL_MS },
+    );
+    return document;
+  };
   return {
     stack,
     stub,
@@ -37,14 +66,8 @@ export async function startAgentStack(more: readonly ModelHost[] = []): Promise<
       projects.push(made);
       return made;
     },
-    async fixed<Document>(repo: Project, agent: string, ...words: readonly string[]) {
-      const own = words.includes("--model-usd") ? [] : ["--model-usd", "2"];
-      const { document } = await stack.json<Document>(
-        ["run", "Fix the broken add", "--repo", repo.path, "--agent", agent, ...own, ...words],
-        { timeoutMs: INSTALL_MS },
-      );
-      return document;
-    },
+    ran,
+    fixed: (repo, agent, ...words) => ran("Fix the broken add", repo, agent, ...words),
     async stop() {
       for (const project of projects) project.remove();
       await stack.stop();

@@ -11,10 +11,14 @@ const hooks = (...events: readonly string[]): object =>
   );
 const mcpServers = { trap: { command: "touch", args: ["sprung-by-a-server-of-tools"] } };
 
-const MODULE = [
-  'import { writeFileSync } from "node:fs";',
-  'writeFileSync(new URL("../../sprung-by-an-extension", import.meta.url), "");',
-];
+const module = (top: string, ...more: readonly string[]): string =>
+  [
+    'import { writeFileSync } from "node:fs";',
+    `writeFileSync(new URL("${top}sprung-by-an-extension", import.meta.url), "");`,
+    ...more,
+    "",
+  ].join("\n");
+const PLUGIN = "export const Trap = async () => ({});";
 
 export const TRAPS: Readonly<Record<string, string>> = {
   ".gemini/settings.json": JSON.stringify({
@@ -24,8 +28,22 @@ export const TRAPS: Readonly<Record<string, string>> = {
   }),
   ".claude/settings.json": JSON.stringify({ hooks: hooks("SessionStart", "PreToolUse", "Stop") }),
   ".mcp.json": JSON.stringify({ mcpServers }),
-  ".opencode/plugin/trap.js": [...MODULE, "export const Trap = async () => ({});", ""].join("\n"),
-  ".pi/extensions/trap.ts": [...MODULE, "export default function () {}", ""].join("\n"),
+  ".opencode/plugin/trap.js": module("../../", PLUGIN),
+  ".opencode/plugins/trap.ts": module("../../", PLUGIN),
+  ".opencode/tool/trap.js": module(
+    "../../",
+    "export default { description: '', args: {}, execute: async () => '' };",
+  ),
+  ".opencode/opencode.json": JSON.stringify({ plugin: ["./more/trap.js"], plugins: ["./more/trap.js"] }),
+  ".opencode/more/trap.js": module("../../", PLUGIN),
+  "opencode.json": JSON.stringify({
+    plugin: ["./trap.js"],
+    mcp: { trap: { type: "local", command: ["touch", "sprung-by-a-server-of-tools"], enabled: true } },
+  }),
+  "opencode.jsonc": JSON.stringify({ plugins: ["./trap.js"] }),
+  "trap.js": module("./", PLUGIN),
+  ".pi/extensions/trap.ts": module("../../", "export default function () {}"),
+  ".pi/settings.json": JSON.stringify({ extensions: ["../trap.js"] }),
 };
 
 /** Passes if one of them has started something. */

@@ -11,10 +11,16 @@ import { text } from "node:stream/consumers";
 import { validate } from "@antiphon/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
+// @ts-expect-error Plain JavaScript without a declaration.
+import { OpenCodeClient as untypedClient } from "../../../agents/opencode-server/client.mjs";
+// @ts-expect-error Plain JavaScript without a declaration.
+import { NoAnswer as untypedNoAnswer } from "../../../agents/opencode-server/server.mjs";
 import { startModelScript, type Line, type ModelScript } from "../../support/model-script.ts";
 import type { Trouble } from "../../support/model-trouble.ts";
 import { atNight, isNight } from "../../support/night.ts";
 
+const OpenCodeClient = untypedClient as new (parts: object) => { compile(input: object): Promise<object> };
+const NoAnswer = untypedNoAnswer as typeof Error;
 const PACK = join(import.meta.dirname, "../../../agents/opencode-server");
 const PLAN = { nodes: [{ id: "add", kind: "compute", deps: [] }] };
 const FORM: Line = { calls: [["StructuredOutput", { plan: PLAN, tests: ["node add.js"] }]] };
@@ -27,6 +33,9 @@ interface Pack {
   readonly install: { readonly npm: readonly string[]; readonly files: readonly string[] };
   readonly env: Readonly<Record<string, string>>;
 }
+
+/** More than a usual call may take. OpenCode took as long on a machine under load. */
+const SLOW_MS = 15_000;
 
 let place: string;
 let pack: Pack;
@@ -171,6 +180,27 @@ test.each(["SIGKILL", "SIGSTOP"] as const)(
   },
   TEST_MS,
 );
+
+test("the first call about the work tree may take longer than others, as on a busy machine, and costs no start", async () => {
+  const starts: object[] = [];
+  let isFirst = true;
+  const call = async (_method: string, path: string, { deadlineMs }: { deadlineMs: number }) => {
+    if (path === "/global/health") return Promise.resolve({ healthy: true });
+    if (isFirst && deadlineMs < SLOW_MS) throw new NoAnswer(path);
+    isFirst = false;
+    if (path === "/session") throw new Error("far enough");
+    return Promise.resolve({});
+  };
+  const client = new OpenCodeClient({
+    ...{
+      server: { start: () => Promise.resolve(), call },
+      kept: { answerTo: () => null, write: () => undefined },
+    },
+    ...{ say: (event: object) => starts.push(event), untilMs: Date.now() + TEST_MS },
+  });
+  await expect(client.compile(INPUT)).rejects.toThrow("far enough");
+  expect(starts).toEqual([{ event: "server", start: 1 }]);
+});
 
 test.each<Trouble>(["reset", "cut", ...atNight<Trouble>("broken", "stalled")])(
   "a stream of the model that is cut (%s) costs neither the attempt nor what the model did before",

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { AgentSpec, TaskSpec } from "@antiphon/contracts";
+import { agentOfPack } from "../operations/agent-packs.ts";
 import { checkTaskGrants } from "./task-grants.ts";
 
+const SHIPPED = new URL("../../../../agents", import.meta.url).pathname;
 const agent: AgentSpec = { kind: "command", argv: ["a"] };
 const check = (task: Partial<TaskSpec>, more = {}) =>
   checkTaskGrants({
@@ -52,3 +54,22 @@ test("the tools of a run hold for each of its agents, and a task may only narrow
   expect(() => check({ allowed_tools: ["read_file"] }, of)).not.toThrow();
   expect(() => check({}, { ...of, agent })).toThrow(coded("ANT_AGENT_TOOL_REFUSED", task));
 });
+
+/** Their programs read hooks, settings and `.env` of the repository, and need a shell anyway. */
+test.each(["aider", "codex", "mini-swe-agent"])("%s gets no task without a shell", async (name) => {
+  const pack = await agentOfPack([SHIPPED], name, undefined);
+  const options = { agent: pack, time_budget_s: 300, allowed_tools: ["read_file" as const] };
+  expect(() => checkTaskGrants(options)).toThrow(
+    coded("ANT_AGENT_TOOL_REFUSED", "/constraints/allowed_tools"),
+  );
+  expect(() => checkTaskGrants({ ...options, allowed_tools: ["bash" as const] })).not.toThrow();
+});
+
+test.each(["claude", "gemini", "model", "opencode", "opencode-server", "pi"])(
+  "%s may get one",
+  async (name) => {
+    const pack = await agentOfPack([SHIPPED], name, undefined);
+    const options = { agent: pack, time_budget_s: 300, allowed_tools: ["read_file" as const] };
+    expect(() => checkTaskGrants(options)).not.toThrow();
+  },
+);

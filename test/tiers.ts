@@ -274,6 +274,7 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/integration/agents/opencode-server.test.ts",
   "test/integration/git/git-hostile.test.ts",
   "test/integration/git/git-whole-index.test.ts",
+  "test/integration/git/large-trees-moved.test.ts",
   "test/integration/power-loss/failing-disk.test.ts",
   "test/integration/sandbox-runner/sandbox-busybox.test.ts",
   "test/integration/sandbox-runner/sandbox-conformance.test.ts",

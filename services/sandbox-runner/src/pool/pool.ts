@@ -146,13 +146,13 @@ export class WarmPool {
 
   /**
    * A sandbox that holds the wanted tree is handed out first, then an empty one; among these, one with the wanted repository or,
-   * if none is wanted, without any. `leave`: so many ready ones are left to others.
+   * if none is wanted, without any. `leave`: so many ready ones, of any kind, are left to others.
    */
   async take(order: SandboxOrder, wanted: Wanted = NOTHING, leave = 0): Promise<Lease> {
     const key = keyOf(order);
     this.#dropStale();
     const fitting = this.#ready.filter((one) => one.key === key);
-    const fits = fitting.length > leave ? fitting : [];
+    const fits = this.#ready.length > leave ? fitting : [];
     const chosen = closest(fits, wanted);
     const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
     const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);

@@ -22,7 +22,8 @@ export function mapCriteria(criteria: readonly Criterion[], checks: readonly str
   const known = allChecks(criteria, checks);
   return criteria.map((one) => {
     if (typeof one !== "string") return { criterion: one.criterion, check: one.check };
-    const check = known.find((known) => quotes(one, known)) ?? null;
+    const check =
+      known.find((known) => names(one, known)) ?? known.find((known) => quotes(one, known)) ?? null;
     return {
       criterion: one,
       check,

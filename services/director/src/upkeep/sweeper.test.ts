@@ -8,12 +8,16 @@ describe("sweep", () => {
   const ALL = Number.MAX_SAFE_INTEGER;
   const inAMinute = (upTo: number) => async () => () => ({ at: new Date(Date.now() + 60_000), upTo });
 
-  const sweepOnce = async (timing: { quietMs: number; patienceMs?: number }, upTo = ALL) => {
+  const sweepOnce = async (
+    timing: { quietMs: number; patienceMs?: number },
+    upTo = ALL,
+    timers: typeof noTimers = noTimers,
+  ) => {
     const parts = await toDispatch(async () => undefined);
     const stop = new AbortController();
     const sleep = async () => stop.abort();
     await sweepForever(
-      { ...parts, timers: noTimers, log: silent, progress: inAMinute(upTo), sleep },
+      { ...parts, timers, log: silent, progress: inAMinute(upTo), sleep },
       { everyMs: 1, patienceMs: 1_000_000, ...timing },
       stop.signal,
     );
@@ -22,6 +26,11 @@ describe("sweep", () => {
 
   test("director/D6: continues a run that no delivery will move any more", async () => {
     expect(await sweepOnce({ quietMs: 30_000 })).toBe(1);
+  });
+
+  test("director/D6: continues it also while no timer can be stored", async () => {
+    const keep = () => Promise.reject(new AntiphonError("ANT_NATS_UNREACHABLE", "full"));
+    expect(await sweepOnce({ quietMs: 30_000 }, ALL, { ...noTimers, keep })).toBe(1);
   });
 
   test("forgets a run that waits for others, and reads it at its next record", async () => {

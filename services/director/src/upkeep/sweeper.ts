@@ -15,6 +15,7 @@
  */
 import { AntiphonError, CONSUMER_TYPES } from "@antiphon/contracts";
 import type { Journal, Logger, Progress, ProgressOf } from "@antiphon/runtime";
+import type { CachedRun } from "../runs/cached-run.ts";
 import { outstanding } from "@antiphon/run";
 import type { Director } from "../scheduling/director.ts";
 import type { RaceWatch } from "../landing/race-watch.ts";
@@ -119,16 +120,32 @@ async function sweepRun(
   if (ageMs < timing.quietMs) return null; // director/D6
   const run = parts.runs.retold(runId, records);
   if (run.snapshot.status !== "active") return null;
-  const next = await parts.timers.keep(run);
+  const next = await keptTimers(parts, runId, run);
   await parts.timers.overdue(run, new Date(at.getTime() - timing.quietMs));
   const lastForDirector = records.findLast(({ type }) => CONSUMER_TYPES.director.includes(type))?.seq ?? 0;
   if (lastForDirector > upTo && ageMs < timing.patienceMs) return null; // director/D6
   if (outstanding(run.snapshot).length === 0) {
     parts.runs.forget(runId);
     const later = at.getTime() + RESTING_SWEEPS * timing.everyMs;
+    if (next === "unknown") return null;
     return new Date(next === null ? later : Math.min(later, next.getTime() + timing.quietMs));
   }
   parts.log.info({ run: runId, seq: last.seq }, "open run found with work left to do");
   await parts.director.advance(run, { seq: last.seq, digest: last.digest }, signal);
   return null;
+}
+
+/** A timer that cannot be stored keeps no run from what is overdue and owed, which this sweep does. */
+async function keptTimers(
+  { timers, log }: SweeperParts,
+  runId: string,
+  run: CachedRun,
+): Promise<Date | null | "unknown"> {
+  try {
+    return await timers.keep(run);
+  } catch (error) {
+    const { code, detail } = AntiphonError.from(error);
+    log.warn({ run: runId, code, detail }, "timers not set; the next sweep tries again");
+    return "unknown";
+  }
 }

@@ -31,7 +31,7 @@ export function fold(text: string): string {
   return text
     .toLowerCase()
     .normalize("NFKD")
-    .replace(/[\u{300}-\u{36f}\u{640}\u{64b}-\u{655}\u{93c}]/gu, "") // not \p{M}: kana and Hindi keep their marks
+    .replace(/[\u0300-\u036f]|[\u064b-\u0655]|\u0640|\u093c/g, "") // not \p{M}: kana and Hindi keep their marks
     .normalize("NFC")
     .replace(/[ıłøßđæœ]/g, (letter) => LETTERS[letter] ?? letter)
     .replace(/[‘’ʼ`´]/g, "'")

@@ -207,6 +207,7 @@ export const contractParsers: readonly Parser[] = [
     name: "a patch document, validated",
     reads: [
       "contracts/src/validation/validate.ts",
+      "contracts/src/validation/walked-check.ts",
       "contracts/src/validation/intake.ts",
       "contracts/src/rules/paths.ts",
     ],

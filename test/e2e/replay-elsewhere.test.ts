@@ -2,6 +2,10 @@
  * Recorded sessions of real agents, each carried out once more in a container of another base: another release of Debian with
  * another Node. For each push, one repository in each language; at night all of them, with three agents.
  */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { answerIn } from "../replays/answers.ts";
 import { CORPUS } from "../replays/corpus.ts";
@@ -12,9 +16,9 @@ import { tryElsewhere, type Agent, type Trial } from "../replays/trial.ts";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { isNight, sized } from "../support/night.ts";
 import { makeOtherBase, type OtherBase } from "../support/other-base.ts";
-import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
-import { hostAt } from "./support/agents-with-models.ts";
-import { fixing } from "./support/project.ts";
+import { registryAccess } from "../support/package-registries.ts";
+import { BROKEN_CALCULATOR, fixing, makeProject } from "./support/project.ts";
+import { startStack, type Stack } from "./support/stack.ts";
 
 const CHAT = "chat.elsewhere.example";
 const MESSAGES = "messages.elsewhere.example";
@@ -41,23 +45,35 @@ const LEAST = 0.95;
 
 vi.setConfig({ testTimeout: sized(400_000, 1_800_000), hookTimeout: 600_000 });
 
-let agents: AgentStack;
+let stack: Stack;
 let other: OtherBase;
 let script: ModelScript;
+let directory: string;
 const trials: Trial[] = [];
 
 beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "antiphon-elsewhere-"));
   other = await makeOtherBase();
   const sessions = [...CORPUS.flatMap(({ repositories }) => repositories), ...IMAGE_BOUND].map(sessionOf);
   script = await startModelScript((body) => answerIn(sessions, body));
-  agents = await startAgentStack({
-    more: [hostAt(script.port, "api.openai.com", CHAT), hostAt(script.port, "api.anthropic.com", MESSAGES)],
-  });
+  const npm = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).trim();
+  const env = await registryAccess(directory, [new URL(npm).hostname]);
+  const file = env["ANTIPHON_EGRESS_CONFIG"] ?? "";
+  const models = [
+    [CHAT, "openai"],
+    [MESSAGES, "anthropic"],
+  ].map(([host, shape]) => ({
+    ...{ host, shape, base_url: `http://127.0.0.1:${script.port}/v1` },
+    prices: { "*": { input: 3_000_000, output: 15_000_000, max_output: 32_000 } },
+  }));
+  writeFileSync(file, JSON.stringify({ ...(JSON.parse(readFileSync(file, "utf8")) as object), models }));
+  stack = await startStack({ env });
 });
 afterAll(async () => {
-  await agents.stack.antiphon(["images", "disallow", other.ref]);
-  await agents.stop();
+  await stack.antiphon(["images", "disallow", other.ref]);
+  await stack.stop();
   await script.close();
+  rmSync(directory, { recursive: true, force: true });
 });
 
 test("each repository of the corpus is known by its goal, and its mends are of texts that occur once", () => {
@@ -74,36 +90,34 @@ test("each repository of the corpus is known by its goal, and its mends are of t
 
 describe("a replay in another image", () => {
   test("is refused with a remedy while the image is not allowed, and then says which images the two were", async () => {
-    const project = agents.project();
-    const { document: ran } = await agents.stack.json<{ runId: string }>(fixing(project));
+    const project = makeProject(BROKEN_CALCULATOR);
+    const { document: ran } = await stack.json<{ runId: string }>(fixing(project));
+    project.remove();
     const replay = ["replay", ran.runId, "--image", other.ref];
-    const refused = await agents.stack.antiphon(replay);
+    const refused = await stack.antiphon(replay);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("ANT_SANDBOX_IMAGE_NOT_ALLOWED");
     expect(refused.stderr).toContain("antiphon images allow");
-    expect(await agents.stack.antiphon(["images", "allow", other.ref])).toMatchObject({ code: 0 });
-    const { code, stdout } = await agents.stack.antiphon(replay);
+    expect(await stack.antiphon(["images", "allow", other.ref])).toMatchObject({ code: 0 });
+    const { code, stdout } = await stack.antiphon(replay);
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
         new RegExp(` in image ${other.id.slice(0, 19)} \\(recorded in sha256:[0-9a-f]{12}\\)`),
       ),
     ]);
-    const usual = await agents.stack.json<{ reports: { images: object }[] }>([
-      ...replay.slice(0, -1),
-      "default",
-    ]);
+    const usual = await stack.json<{ reports: { images: object }[] }>([...replay.slice(0, -1), "default"]);
     const [{ images } = { images: {} }] = usual.document.reports;
     expect(Object.values(images)).not.toContain(other.id);
     expect(new Set(Object.values(images)).size).toBe(1);
-    const nameless = await agents.stack.antiphon([...replay.slice(0, -1), ""]);
+    const nameless = await stack.antiphon([...replay.slice(0, -1), ""]);
     expect([nameless.code, nameless.stderr]).toEqual([2, expect.stringContaining("image")]);
   });
 
   test.each(LANGUAGES)(
     "of $language is recorded by an agent, and its report compares the diffs",
     async ({ language, chosen }) => {
-      const room = { stack: agents.stack, image: other.ref };
+      const room = { stack, image: other.ref };
       const faults: string[] = [];
       await inPool(chosen, AT_ONCE, async ({ repository, by }) => {
         try {
@@ -134,12 +148,7 @@ describe("a replay in another image", () => {
     "of a session that writes down a version of $language names the step at which it differs",
     async (repository) => {
       const { language, names } = repository;
-      const trial = await tryElsewhere(
-        { stack: agents.stack, image: other.ref },
-        language,
-        repository,
-        agent("model"),
-      );
+      const trial = await tryElsewhere({ stack, image: other.ref }, language, repository, agent("model"));
       console.error(`\n${tableOf([trial])}`);
       expect(trial.report).toMatchObject({
         same: false,

@@ -48,8 +48,8 @@ export async function tryElsewhere(
     if (ran.status !== "succeeded" || project.landed(ran.runId).length !== 1)
       throw new Error(`${language} ${name} by ${agent} was not recorded: ${JSON.stringify(ran)}`);
     const replay = ["replay", ran.runId, "--image", image];
-    const { document } = await stack.json<{ reports: ReplayReport[] }>(replay, { timeoutMs: PATIENCE_MS });
-    const [report] = document.reports;
+    const { document } = await stack.json<{ reports?: ReplayReport[] }>(replay, { timeoutMs: PATIENCE_MS });
+    const report = document.reports?.[0];
     if (report === undefined) throw new Error(`${language} ${name}: ${JSON.stringify(document)}`);
     return { language, name, agent, report };
   } finally {

@@ -312,7 +312,7 @@ export const SandboxEvent = Type.Union(
           Type.Unsafe<SandboxStepOutcome>({
             ...SandboxStepOutcome,
             description:
-              "What the command has printed until then, without an exit code. Absent: it cannot be told.",
+              "The output of the command up to its question, without an exit code. Absent: the output is not known.",
           }),
         ),
       },

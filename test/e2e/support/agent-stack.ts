@@ -33,7 +33,7 @@ export interface AgentStack {
 interface Asked {
   /** Model servers of the test's own. */
   readonly more?: readonly ModelHost[];
-  /** What the server behind the hosts of the packs wants; `FIX`, if nothing else is said. */
+  /** The command that the model server behind the hosts of the packs asks for. Default: `FIX`. */
   readonly wants?: Parameters<typeof startModelStub>[0];
   /** Tokens of an answer from there. */
   readonly mostOutput?: number;

@@ -45,7 +45,7 @@ export interface Ran {
   readonly outcome: SandboxOutcome | null;
   readonly change: Change;
   readonly work: Work | null;
-  /** What the command printed that waits for an answer, without `outcome`. Default: nothing is known. */
+  /** The output of the command that waits for an answer, without `outcome`. Default: the output is not known. */
   readonly printed?: SandboxStepOutcome | null;
   /** The transcript, if the agent left one as a file. Default: null. */
   readonly account?: ChangedFile | null;

@@ -54,7 +54,7 @@ export interface AskingParts {
   readonly tree?: () => Promise<NonNullable<Question["tree"]> | null>;
 }
 
-/** What a command has printed until now; null: it cannot be kept. It never rejects. */
+/** The output of a command so far. Null: the output could not be kept. Never rejects. */
 export type Printed = () => Promise<NonNullable<Question["step"]> | null>;
 
 /** Of the questions of a job, so many are told with files. A program may replace its question as often as it likes, and files are kept. */

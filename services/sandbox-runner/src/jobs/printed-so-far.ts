@@ -1,4 +1,4 @@
-/** What a command that waits for an answer has printed until now. Its whole output is kept when it has ended, as that of any other. */
+/** Keeps the output of a command up to its question. When the command ends, its whole output is kept as that of any other. */
 import type { SandboxStepOutcome } from "@antiphon/contracts";
 import { OutputBound } from "../conversation/output-bound.ts";
 import type { JobPorts } from "./job-ports.ts";

@@ -102,6 +102,7 @@ export { unsafePath } from "./rules/paths.ts";
 export { checkRouterContract } from "./rules/router-contract.ts";
 export { RunEvent } from "./runs/run-event.ts";
 export * from "./runs/agents.ts";
+export { agentsInTurn } from "./runs/agents-in-turn.ts";
 export * from "./runs/approvals.ts";
 export * from "./runs/connectors.ts";
 export * from "./runs/notice.ts";

@@ -1,5 +1,5 @@
 /** The forms of one schema that the readers of a contract check. */
-import type { Reader } from "./validate.ts";
+export type Reader = "strict" | "tolerant";
 
 /**
  * The form of a schema that a reader compiles. `tolerant` opens every closed object. Defaults below a union are left out,

@@ -13,11 +13,12 @@ import { intake, isFit } from "./intake.ts";
 import { registry, schemaNameOf, type ContractType, type SchemaName } from "../registry/registry.ts";
 import type { Rule } from "../shapes/rule.ts";
 import { describe } from "./schema-problem.ts";
-import { errorsOfFilled, errorsOfShape, type Reader } from "./shape-checks.ts";
+import type { Reader } from "./reader-form.ts";
+import { errorsOfFilled, errorsOfShape } from "./shape-checks.ts";
 
 export type { Problem } from "./problem.ts";
 
-export type { Reader } from "./shape-checks.ts";
+export type { Reader } from "./reader-form.ts";
 
 export type Validation<T> = { ok: true; value: T } | { ok: false; errors: Problem[] };
 

@@ -3,14 +3,14 @@
  * lost attempt and a question do not. A task that names its own agent keeps that, and so does a skill that judges: its rejections
  * say nothing about its agent. A git task has none. Pure.
  */
-import { canonicalJson, type AgentSpec, type RunOptions } from "@antiphon/contracts";
+import { agentsInTurn, type AgentSpec, type RunOptions } from "@antiphon/contracts";
 import type { TaskState } from "@antiphon/run";
 
 export function agentOfAttempt(
   { planned, rejections }: Pick<TaskState, "planned" | "rejections">,
-  { agent, next_agents = [] }: Pick<RunOptions, "agent" | "next_agents">,
+  options: Pick<RunOptions, "agent" | "next_agents">,
 ): AgentSpec {
   if (planned.gate !== undefined || planned.task.kind === "git") return planned.agent;
-  if (canonicalJson(planned.agent) !== canonicalJson(agent)) return planned.agent;
-  return [agent, ...next_agents][Math.min(rejections, next_agents.length)] ?? agent;
+  const agents = agentsInTurn(planned.agent, options);
+  return agents[Math.min(rejections, agents.length - 1)] ?? planned.agent;
 }

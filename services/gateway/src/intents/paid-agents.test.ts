@@ -13,6 +13,10 @@ const budget = { usd_micro: 1 };
 test.each([
   ["the agent of the run", { agent: paid }],
   ["the agent after it", { agent: free, next_agents: [free, paid] }],
+  [
+    "the agent after it, where each task names the agent of the run",
+    { agent: free, next_agents: [paid], tasks: [{ ...task, agent: free }] },
+  ],
   ["the agent of a task", { agent: free, tasks: [{ ...task, agent: paid }] }],
   ["the agent that judges", { agent: free, gates: { skills: ["reviewer" as const], agent: paid } }],
 ])("without a budget for its model calls %s is refused", (_who, choice) => {
@@ -41,11 +45,11 @@ test("a budget beside the agent's own host on the allowlist is refused, because 
 
 test("an agent that calls no model, that no task has, or whose host the user allowed needs no budget", () => {
   expect(() => checkPaidAgents({ agent: free })).not.toThrow();
+  const git = { ...task, kind: "git" as const, git_action: "git_checkpoint" as const };
   const next_agents = [paid];
   expect(() =>
-    checkPaidAgents({ agent: paid, next_agents, tasks: [{ ...task, agent: free }] }),
+    checkPaidAgents({ agent: paid, next_agents, tasks: [{ ...task, agent: free }, git] }),
   ).not.toThrow();
-  const git = { ...task, kind: "git" as const, git_action: "git_checkpoint" as const };
   expect(() => checkPaidAgents({ agent: paid, tasks: [git, { ...task, agent: free }] })).not.toThrow();
   const egress = { mode: "allowlist" as const, allowlist: ["*.test:8080"] };
   const shouted: AgentSpec = { ...paid, model: { host: "Models.TEST", name: "m" } };

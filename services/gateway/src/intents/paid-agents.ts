@@ -1,6 +1,6 @@
 // Refuses a run whose agents call a model that they have no way to: without a budget the egress gateway lets no call through,
 // and without a network nothing reaches it. Pure.
-import { AntiphonError } from "@antiphon/contracts";
+import { agentsInTurn, AntiphonError } from "@antiphon/contracts";
 import type { AgentSpec, RunOptions, TaskSpec } from "@antiphon/contracts";
 
 type Choice = Pick<
@@ -19,24 +19,23 @@ export function paysForPack(options: Choice): boolean {
   return hasBudget(options) && agentsOf(options).some(([, { kind }]) => kind === "pack");
 }
 
-/** The same of one task. Who takes over a rejected attempt works only on tasks that name no agent. */
+/** The same of one task. */
 export function paysForPackOf(task: TaskSpec, options: Choice): boolean {
   return (
-    task.kind !== "git" && hasBudget(options) && workersOf(task, options).some(({ kind }) => kind === "pack")
+    task.kind !== "git" &&
+    hasBudget(options) &&
+    agentsInTurn(task.agent, options).some(({ kind }) => kind === "pack")
   );
-}
-
-function workersOf({ agent: own }: TaskSpec, { agent, next_agents = [] }: Choice): readonly AgentSpec[] {
-  return own === undefined ? [agent, ...next_agents] : [own];
 }
 
 function hasBudget({ model_budget: budget }: Choice): boolean {
   return budget?.tokens !== undefined || budget?.usd_micro !== undefined;
 }
 
-function agentsOf({ agent, next_agents = [], tasks = [], gates }: Choice): [string, AgentSpec][] {
+function agentsOf(choice: Choice): [string, AgentSpec][] {
+  const { agent, next_agents = [], tasks = [], gates } = choice;
   // Agents that every task replaces call nothing, and a git task has none.
-  const isReplaced = tasks.length > 0 && tasks.every(isWithoutDefault);
+  const isReplaced = tasks.length > 0 && tasks.every((task) => keepsOwn(task, choice));
   const ofRun: [string, AgentSpec][] = [
     ["/inputs/agent", agent],
     ...next_agents.map((next, i): [string, AgentSpec] => [`/inputs/next_agents/${i}`, next]),
@@ -52,8 +51,9 @@ function agentsOf({ agent, next_agents = [], tasks = [], gates }: Choice): [stri
   return all.flatMap(([path, one]) => (one === undefined ? [] : [[path, one]]));
 }
 
-function isWithoutDefault({ kind, agent }: NonNullable<Choice["tasks"]>[number]): boolean {
-  return agent !== undefined || kind === "git";
+/** Whether no agent of the run works on the task, or only the one that the task names as well. */
+function keepsOwn({ kind, agent }: TaskSpec, choice: Choice): boolean {
+  return kind === "git" || (agent !== undefined && agentsInTurn(agent, choice).length === 1);
 }
 
 function checkPaid(path: string, agent: AgentSpec, choice: Choice): void {
@@ -85,7 +85,7 @@ function checkPaid(path: string, agent: AgentSpec, choice: Choice): void {
 function checkWay(path: string, task: TaskSpec, choice: Choice): void {
   const { kind, egress_profile: own } = task;
   if (own === undefined || kind === "git") return;
-  for (const agent of workersOf(task, choice)) {
+  for (const agent of agentsInTurn(task.agent, choice)) {
     if (agent.kind !== "pack" || agent.model === undefined) continue;
     const { host, name } = agent.model;
     if (own.mode !== "none" && (hasBudget(choice) || allows(own.allowlist ?? [], host))) continue;

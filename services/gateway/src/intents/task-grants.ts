@@ -1,5 +1,6 @@
 // Refuses a task that asks for more than its run has, and one whose tools nothing would hold its agent to. Pure.
 import {
+  agentsInTurn,
   AntiphonError,
   egressBeyond,
   TASK_TOOL_NAMES,
@@ -45,8 +46,7 @@ export function checkTaskGrants(choice: Choice): void {
       );
     if (own === undefined && ofRun === undefined) continue;
     const tools = toolsOf(kind, own, ofRun);
-    for (const one of task.agent === undefined ? [agent, ...next_agents] : [task.agent])
-      requireHeld(one, toolLeftOut(kind, tools, one), path);
+    for (const one of agentsInTurn(task.agent, choice)) requireHeld(one, toolLeftOut(kind, tools, one), path);
   }
 }
 

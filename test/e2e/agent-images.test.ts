@@ -35,12 +35,14 @@ beforeAll(async () => {
   withMore = makeMinimalImage("packs-more", [], {}, ["bash", "git"]);
   withoutGlibc = await makeBusyboxImage("packs-busybox");
   other = await makeOtherBase();
-  agents = await startAgentStack({ more: [hostAt(elsewhere.port, "api.openai.com", ELSEWHERE)] });
-  for (const { ref } of [bare, withMore, withoutGlibc, other])
-    await agents.stack.antiphon(["images", "allow", ref]);
+  agents = await startAgentStack({
+    more: [hostAt(elsewhere.port, "api.openai.com", ELSEWHERE)],
+    images: [other.id],
+  });
+  for (const { ref } of [bare, withMore, withoutGlibc]) await agents.stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
-  for (const { ref } of [bare, withMore, withoutGlibc, other])
+  for (const { ref } of [bare, withMore, withoutGlibc])
     await agents.stack.antiphon(["images", "disallow", ref]);
   await agents.stop();
   for (const image of [bare, withMore, withoutGlibc]) image.remove();
@@ -120,7 +122,7 @@ function packOfPyPI(command: string): string {
 
 test.each([
   ["has no glibc", () => withoutGlibc.ref, FIX],
-  ["has another Python", () => other.ref, `${WHICH_PYTHON} && ${FIX}`],
+  ["has another Python", () => other.id, `${WHICH_PYTHON} && ${FIX}`],
 ])(
   "an agent of PyPI with a lock brings its Python and the C library; in an image that %s its commands get what is there",
   async (_what, image, command) => {
@@ -132,7 +134,7 @@ test.each([
     const check = hasOther ? `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"` : GREP;
     const repo = agents.project();
     const { runId, ...ended } = await ran(repo, packOfPyPI(command), image(), "--check", check);
-    expect(ended).toMatchObject({ status: "succeeded", code: null });
+    expect(ended, JSON.stringify(ended)).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
     const { stdout } = await agents.stack.antiphon(["logs", "--transcript", runId]);
     expect(stdout).toContain(`${own.replace("It is", "mine is").replace(" []", "")}, with &lt;`);
@@ -144,10 +146,10 @@ test.each([
 test.each(atNight("mini-swe-agent"))(
   "commands of %s and the checks get the image's Python, and no variable of the agent's own",
   async (agent) => {
-    const theirs = pythonIn(other.ref);
+    const theirs = pythonIn(other.id);
     const check = ["--check", `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"`];
     const model = ["--model", "m", "--model-host", ELSEWHERE];
-    const { runId, ...ended } = await ran(agents.project(), agent, other.ref, ...check, ...model);
+    const { runId, ...ended } = await ran(agents.project(), agent, other.id, ...check, ...model);
     expect(ended).toMatchObject({ status: "succeeded", code: null });
     const { stdout } = await agents.stack.antiphon(["logs", "--transcript", runId]);
     expect(stdout).toContain(theirs);

@@ -37,17 +37,21 @@ interface Asked {
   readonly wants?: Parameters<typeof startModelStub>[0];
   /** Tokens of an answer from there. */
   readonly mostOutput?: number;
+  /** Image ids that this stack allows. Those of `antiphon images allow` are the checkout's, so tests beside each other share them. */
+  readonly images?: readonly string[];
 }
 
 export async function startAgentStack({
   more = [],
   wants = FIX,
   mostOutput,
+  images = [],
 }: Asked = {}): Promise<AgentStack> {
   const directory = mkdtempSync(join(tmpdir(), "antiphon-agents-"));
   const stub = await startModelStub(wants, EDIT);
   const models = [...packHostsAt(stub.port, mostOutput), ...more];
-  const stack = await startStack({ env: await accessTo(models, directory) });
+  const env = { ...(await accessTo(models, directory)), ANTIPHON_SANDBOX_ALLOW: images.join(",") };
+  const stack = await startStack({ env });
   const projects: Project[] = [];
   const ran = async <Document>(goal: string, repo: Project, agent: string, ...words: readonly string[]) => {
     const own = words.includes("--model-usd") ? [] : ["--model-usd", "2"];

@@ -152,6 +152,13 @@ export const EgressReport = closed(
         description: "Method, host and reason of the first request that a rule refused.",
       }),
     ),
+    first_failed: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 400,
+        description: "Method, host and reason of the first request that was allowed and failed.",
+      }),
+    ),
     replay: Type.Optional(
       closed(
         {

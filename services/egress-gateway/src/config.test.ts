@@ -102,6 +102,26 @@ describe("an entry of which nothing can be made", () => {
   });
 });
 
+describe("the authorities that all programs of Node trust", () => {
+  const authority = "-----BEGIN CERTIFICATE-----\nof a company\n-----END CERTIFICATE-----\n";
+
+  it("are trusted beside the public ones", () => {
+    const path = join(directory, "authorities.pem");
+    writeFileSync(path, authority);
+    const { upstreamCa, unusable } = settings({}, { NODE_EXTRA_CA_CERTS: path });
+    expect(upstreamCa).toEqual([...settings({}).upstreamCa, authority]);
+    expect(unusable).toEqual([]);
+  });
+
+  it("are named, and the rest works, when their file cannot be read", () => {
+    const { upstreamCa, unusable } = settings({}, { NODE_EXTRA_CA_CERTS: join(directory, "none.pem") });
+    expect(upstreamCa).toEqual(settings({}).upstreamCa);
+    expect(unusable).toMatchObject([
+      { entry: "NODE_EXTRA_CA_CERTS", reason: expect.stringMatching(/none\.pem/) as string },
+    ]);
+  });
+});
+
 describe("an upstream proxy", () => {
   const proxy = (entry: object, env = {}) => settings({ upstream_proxy: entry }, env).proxy;
 

@@ -79,7 +79,8 @@ function settingsFrom(path: string, env: Env): EgressSettings {
   const listen = env["ANTIPHON_EGRESS_LISTEN"] || "127.0.0.1";
   const configured = each("models", file.models ?? [], modelHost);
   const own = each("credentials", file.credentials ?? [], (entry) => credentialOf(entry, env));
-  const bad = [...unusable, ...configured.unusable, ...own.unusable];
+  const authorities = extraAuthorities(env["NODE_EXTRA_CA_CERTS"] ?? "");
+  const bad = [...unusable, ...configured.unusable, ...own.unusable, ...authorities.unusable];
   const known = knownProviders(new Map(configured.made), [...own.made, ...bad], env);
   const models = new Map(
     [...known.models, ...configured.made].map(([host, made]) => [
@@ -96,6 +97,7 @@ function settingsFrom(path: string, env: Env): EgressSettings {
     credentials: [...own.made, ...known.credentials],
     upstreamCa: [
       ...rootCertificates,
+      ...authorities.made,
       ...(file.upstream_ca_file === undefined ? [] : [text(file.upstream_ca_file)]),
     ],
     file: path === "" ? null : path,
@@ -104,6 +106,23 @@ function settingsFrom(path: string, env: Env): EgressSettings {
     privateHosts: (file.private_hosts ?? []).map(privateHost),
     proxy: file.upstream_proxy === undefined ? null : proxyOf(file.upstream_proxy, env),
   };
+}
+
+/**
+ * The authorities that all programs of Node trust on this machine. Node itself adds them only to connections without a list of
+ * their own, and goes on without a file that it cannot read.
+ */
+function extraAuthorities(path: string): {
+  readonly made: readonly string[];
+  readonly unusable: readonly Unusable[];
+} {
+  if (path === "") return { made: [], unusable: [] };
+  try {
+    return { made: [text(path)], unusable: [] };
+  } catch (error) {
+    const { detail: reason } = AntiphonError.from(error);
+    return { made: [], unusable: [{ entry: "NODE_EXTRA_CA_CERTS", host: null, reason }] };
+  }
 }
 
 /** Reads the entries of a list one by one. An entry that cannot be used is named, and the start goes on without it. */

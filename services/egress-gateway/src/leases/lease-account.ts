@@ -32,6 +32,7 @@ export function newAccount(replayed: RecordedCalls | null): Account {
     failures: { count: 0, last: null },
     hostsRefused: new Set(),
     firstRefused: null,
+    firstFailed: null,
     isReached: false,
     replayed,
     isFenced: false,
@@ -41,7 +42,7 @@ export function newAccount(replayed: RecordedCalls | null): Account {
 /** `log`: where its entries are stored; null: there are none. */
 export function reportOf(account: Account, log: BlobRef | null): EgressReport {
   const { entries, recordings, quota, calls, charged, isSpent } = account;
-  const { refusal, failures, hostsRefused, firstRefused, isReached, replayed } = account;
+  const { refusal, failures, hostsRefused, firstRefused, firstFailed, isReached, replayed } = account;
   return {
     log,
     requests: entries.length,
@@ -60,6 +61,7 @@ export function reportOf(account: Account, log: BlobRef | null): EgressReport {
     ...(isReached ? { reached: true as const } : {}),
     ...(hostsRefused.size === 0 ? {} : { hosts_refused: [...hostsRefused] }),
     ...(firstRefused === null ? {} : { first_refused: firstRefused }),
+    ...(firstFailed === null ? {} : { first_failed: firstFailed }),
     ...(replayed === null ? {} : { replay: comparedWith(replayed) }),
   };
 }

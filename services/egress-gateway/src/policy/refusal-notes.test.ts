@@ -10,6 +10,7 @@ const notes = (isSpent = false): RefusalNotes => ({
   failures: { count: 0, last: null },
   hostsRefused: new Set(),
   firstRefused: null,
+  firstFailed: null,
   isReached: false,
 });
 const over = (rule: string) => ({
@@ -45,11 +46,12 @@ test.each(["model:reserved", "model:account"])(
   },
 );
 
-test("the first refusal of any kind is kept with its reason, at most 400 characters", () => {
+test("the first refusal and the first failure of any kind are kept with their reasons, at most 400 characters", () => {
   const one = notes();
   noteRefusal(one, { ...over("model:call"), decision: "fault", why: "the server is away" });
   noteRefusal(one, { ...over("host:none"), code: "ANT_EGRESS_HOST", why: "w".repeat(500) });
   noteRefusal(one, over("model:budget"));
+  expect(one.firstFailed).toBe("GET models.test: the server is away");
   expect(one.firstRefused).toBe(`GET models.test: ${"w".repeat(500)}`.slice(0, 400));
 });
 

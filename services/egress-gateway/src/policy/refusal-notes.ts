@@ -1,6 +1,7 @@
 /**
- * What a report says about refusals: the first of all, the first that no retry of the call helps, the hosts that may not be reached, whether
- * something got through nevertheless, and what became of the last call that did. Pure.
+ * What a report says about requests that came to nothing: the first that was refused and the first that failed, the first that no retry of
+ * the call helps, the hosts that may not be reached, whether something got through nevertheless, and what became of the last call that did.
+ * Pure.
  *
  * That calls under way hold the budget, or that its account cannot be read, is over in a while, so it is not noted.
  */
@@ -17,6 +18,8 @@ export interface RefusalNotes {
   readonly hostsRefused: Set<string>;
   /** Method, host and reason of the first request that was refused; null: none. */
   firstRefused: string | null;
+  /** The same of the first request that was allowed and failed on its way. */
+  firstFailed: string | null;
   /** True once something got through, or failed for a reason that passes, that may have been a model. */
   isReached: boolean;
 }
@@ -42,8 +45,9 @@ export function noteRefusal(notes: RefusalNotes, seen: Seen): void {
   const hasNoBudget = code === "ANT_EGRESS_BUDGET" && rule === "model:budget" && !notes.isSpent;
   if (code === "ANT_EGRESS_MODEL" || code === "ANT_EGRESS_NO_KEY" || hasNoBudget)
     notes.refusal ??= `${code}: ${why ?? rule}`;
-  if (decision === "refuse")
-    notes.firstRefused ??= `${method} ${host}: ${why ?? rule}`.slice(0, REASON_CHARS).toWellFormed();
+  const named = `${method} ${host}: ${why ?? rule}`.slice(0, REASON_CHARS).toWellFormed();
+  if (decision === "refuse") notes.firstRefused ??= named;
+  if (decision === "fault") notes.firstFailed ??= named;
   if (code === "ANT_EGRESS_HOST" && host !== "" && notes.hostsRefused.size < HOSTS_NAMED)
     notes.hostsRefused.add(host);
 }

@@ -98,8 +98,7 @@ export class Upstream {
       request.on("error", (error: NodeJS.ErrnoException) => {
         if (error instanceof EgressRefusal) return reject(error);
         if (signal.aborted) return reject(signal.reason as Error);
-        const why = error.code ?? error.message;
-        reject(failed(target, why));
+        reject(failed(target, reasonOf(error)));
       });
       // egress-gateway/E7: on an unexpected 101 Node drops the connection and emits nothing but `close`.
       request.on("close", () => reject(failed(target, "closed without an answer")));
@@ -121,6 +120,20 @@ export class Upstream {
     for (const agent of [this.#http, this.#https, this.#proxied?.http, this.#proxied?.https])
       agent?.destroy();
   }
+}
+
+/** The codes of OpenSSL for a chain that ends at no known authority. */
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === undefined || !UNKNOWN_AUTHORITY.has(code)) return code ?? message;
+  return `${code}: the egress gateway does not know the authority of its certificate; name it in \`upstream_ca_file\``;
 }
 
 function failed({ host }: Target, why: string): EgressRefusal {

@@ -7,6 +7,8 @@ const PACKAGES = [
   "registry.npmjs.org",
   "registry.yarnpkg.com",
   "pypi.org",
+  // The index before 2018, which lock files of that time still name.
+  "pypi.python.org",
   "files.pythonhosted.org",
   "index.crates.io",
   "static.crates.io",

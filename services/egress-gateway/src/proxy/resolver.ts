@@ -9,16 +9,13 @@
  *
  * A deployment that gives names to its upstream proxy (`by_name`) leaves the check of addresses to that proxy.
  */
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
-import { withDeadline } from "@antiphon/runtime";
 import { isNetworkAddress, isPublicAddress } from "./ip-address.ts";
+import { nameLookups } from "./name-lookups.ts";
 import { matches } from "../policy/policy.ts";
 import { EgressRefusal } from "../policy/refusal.ts";
 import type { EgressSettings } from "../config.ts";
-
-const RESOLVE_MS = 5_000;
 
 export interface Endpoint {
   readonly address: string;
@@ -39,6 +36,7 @@ export function resolverOf(
   { overrides, proxy, privateHosts }: Pick<EgressSettings, "overrides" | "proxy" | "privateHosts">,
   named: ReadonlySet<string> = new Set(),
 ): Resolve {
+  const resolved = nameLookups();
   return async (host, port) => {
     const fixed = overrides.get(`${host}:${port}`);
     if (fixed !== undefined) return fixed;
@@ -69,16 +67,4 @@ const PRIVATE =
 export function namedUpstreams({ models }: EgressSettings): ReadonlySet<string> {
   const named = [...models.values()].flatMap(({ upstream }) => upstream ?? []);
   return new Set(named.map(({ host, port }) => `${host}:${port}`));
-}
-
-async function resolved(host: string): Promise<readonly string[]> {
-  try {
-    const found = await withDeadline(RESOLVE_MS, lookup(host, { all: true, verbatim: true }), () => {
-      throw new Error("no answer in time");
-    });
-    return found.map(({ address }) => address);
-  } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new EgressRefusal("ANT_EGRESS_UPSTREAM", "host:resolve", `${host} cannot be resolved: ${why}`);
-  }
 }

@@ -27,6 +27,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "git/src/inspection/ecosystems/ecosystem.ts":
     "gives files of at most 4 MiB to the parsers of JSON and TOML, which are not ours",
   "git/src/inspection/ecosystems/node.ts": ANCHORED,
+  "git/src/inspection/ecosystems/python-version.ts": BOUNDED,
   "git/src/inspection/ecosystems/python.ts": BOUNDED,
   "git/src/inspection/ecosystems/scripted.ts": BOUNDED,
   "git/src/protection/chance.ts": ANCHORED,
@@ -97,7 +98,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/gateway/src/http/openapi.ts": OURS,
   "services/gateway/src/journal/dead-letters.ts": BOUNDED,
   "services/sandbox-runner/src/config.ts": OPERATOR,
-  "services/sandbox-runner/src/environments/setup-commands.ts": BOUNDED,
+  "services/sandbox-runner/src/environments/setup-words.ts": BOUNDED,
   "services/sandbox-runner/src/jobs/java-trust-store.ts": "reads the certificates of our own egress gateway",
   "services/sandbox-runner/src/providers/docker/docker-engine.ts": SERVER,
   "services/sandbox-runner/src/providers/microsandbox/microsandbox-provider.ts": SERVER,

@@ -117,6 +117,17 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
   });
 
+  it.each([
+    ["setuptools_scm", { "setup.py": "setup(use_scm_version=True, setup_requires=['setuptools_scm'])" }],
+    ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\n' }],
+    ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n', "uv.lock": "" }],
+  ])("with a version for %s, which a sandbox without tags cannot find", async (_tool, files) => {
+    expect((await planOf(files))?.variables).toMatchObject({ SETUPTOOLS_SCM_PRETEND_VERSION: "9999.0.0" });
+    expect((await planOf({ "setup.py": "" }))?.variables).not.toHaveProperty(
+      "SETUPTOOLS_SCM_PRETEND_VERSION",
+    );
+  });
+
   it("with pytest where tests lie deep in a package and nothing names it", async () => {
     const plan = await planOf({ "setup.py": "", "app/core/tests/test_app.py": "" });
     expect(plan?.commands).toContainEqual(expect.stringContaining("pip install pytest"));

@@ -3,6 +3,7 @@
  * It sees the packages of the image too. uv, poetry and pipenv come from the index where the image has none.
  */
 import { SANDBOX_HOME } from "@antiphon/contracts";
+import { versionVariables } from "./python-version.ts";
 import { recordOf, tomlOf, type Ecosystem, type Finding, type Place } from "./ecosystem.ts";
 
 const VENV = `${SANDBOX_HOME}/.venv`;
@@ -37,7 +38,10 @@ export const PYTHON: Ecosystem = {
       commands: [CREATE, ...found.commands],
       tools: ["python3"],
       path: [`${VENV}/bin`, `${SANDBOX_HOME}/.poetry/bin`],
-      variables: { VIRTUAL_ENV: VENV, UV_PROJECT_ENVIRONMENT: VENV, PIPENV_VERBOSITY: "-1" },
+      variables: {
+        ...{ VIRTUAL_ENV: VENV, UV_PROJECT_ENVIRONMENT: VENV, PIPENV_VERBOSITY: "-1" },
+        ...(await versionVariables(place)),
+      },
     };
   },
 };

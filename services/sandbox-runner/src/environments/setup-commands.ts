@@ -7,9 +7,9 @@ import type { CommandExit, Sandbox } from "../ports.ts";
 import { SetupFault } from "./setup-fault.ts";
 import type { SetupLog } from "./setup-log.ts";
 import type { SetupNews } from "./setup-news.ts";
+import { wordsOfFailure } from "./setup-words.ts";
 
 const TOOL_MS = 60_000;
-const TAIL_CHARS = 400;
 
 async function requireTools(
   tools: readonly string[],
@@ -34,14 +34,6 @@ function tool(
 ): Promise<CommandExit> {
   const bounds = { timeoutMs: TOOL_MS, keepBytes: 4096, maxOutputBytes: limits.documentBytes };
   return sandbox.run({ argv, cwd: "/workspace", env, stdin: null, ...bounds });
-}
-
-/** The end of an output, without what a JVM says of the proxy's settings. */
-function lastWords(text: string): string {
-  return text
-    .replace(/^Picked up JAVA_TOOL_OPTIONS:.*$/gm, "")
-    .trim()
-    .slice(-TAIL_CHARS);
 }
 
 export interface SetupCommands {
@@ -80,9 +72,8 @@ export async function runSetup(
     });
     if (exit.exitCode === 0) continue;
     const limit = endingOfExit(exit, "setup")?.message;
-    // Some programs write their errors to standard output, and warnings to the other.
-    const said = [exit.stdout.tail, exit.stderr.tail].map((text) => lastWords(text));
-    const why = [limit, ...said].filter((part) => part !== undefined && part !== "").join("; ");
+    const said = wordsOfFailure(exit.stdout.tail, exit.stderr.tail);
+    const why = [limit, said].filter((part) => part !== undefined && part !== "").join("; ");
     throw new SetupFault(`\`${command}\` exited ${exit.exitCode}${why === "" ? "" : `: ${why}`}`);
   }
 }

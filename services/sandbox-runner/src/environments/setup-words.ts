@@ -1,0 +1,33 @@
+/** The part of a failed command's output that says why it failed. Pure. */
+import { stripVTControlCharacters } from "node:util";
+
+const FIRST_CHARS = 400;
+const LAST_CHARS = 300;
+
+/** How programs begin the line of an error: `npm error`, `[ERROR]`, `error[E0432]:`, `E: Unable to ...`. */
+const ERROR_LINE = /^[^\w\n]*(?:npm )?(?:error|err!|fatal|e:)(?=\W)/im;
+
+/**
+ * Some programs write their errors to standard output, and warnings to the other. A program like Maven or pip says first what is wrong
+ * and then at length where to read about it, so the first error counts most.
+ */
+export function wordsOfFailure(stdout: string, stderr: string): string {
+  const said = [stdout, stderr].map(plain).filter((text) => text !== "");
+  const errors = said.flatMap((text) => {
+    const at = text.search(ERROR_LINE);
+    return at < 0 ? [] : [shortened(text.slice(at).trim())];
+  });
+  return (errors.length > 0 ? errors : said.map((text) => text.slice(-FIRST_CHARS).trim())).join("; ");
+}
+
+/** Without colours, and without what a JVM says of the proxy's settings. */
+function plain(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/^Picked up JAVA_TOOL_OPTIONS:.*$/gm, "")
+    .trim();
+}
+
+function shortened(text: string): string {
+  if (text.length <= FIRST_CHARS + LAST_CHARS) return text;
+  return `${text.slice(0, FIRST_CHARS)} ... ${text.slice(-LAST_CHARS)}`.toWellFormed();
+}

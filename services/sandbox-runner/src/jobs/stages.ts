@@ -32,7 +32,7 @@ export async function performStages(
     ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
   });
   const asking = new Asking({
-    ...{ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor },
+    ...{ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor, report: ports.progress },
     ...(job.request.collect ? { tree: () => treeNow(job, prepared, lease) } : {}),
   });
   ports.onAnswer(asking);

@@ -197,12 +197,22 @@ export type StartedRun = {
   runId: string;
   intentId: string;
   status: "queued";
+  narrowed?: {
+    budget: string;
+    was: number;
+    is: number;
+  }[];
 };
 export type RetriedRun = {
   runId: string;
   retryOf: string;
   status: "queued";
   replayed: boolean;
+  narrowed?: {
+    budget: string;
+    was: number;
+    is: number;
+  }[];
 };
 export type RunLine = {
   runId: string;

@@ -27,7 +27,7 @@ import type { EvidenceReader } from "./evidence/evidence-reader.ts";
 import { journalController } from "./journal/journal-controller.ts";
 import type { JournalController } from "./journal/journal-controller.ts";
 import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
-import type { IntentIntake } from "./intents/intent-intake.ts";
+import type { IntentIntake, Started } from "./intents/intent-intake.ts";
 import { operationsController } from "./operations/operations-controller.ts";
 import type { Operations } from "./operations/operations-controller.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
@@ -63,7 +63,7 @@ export interface Gateway {
     request: { body: unknown; principal: string },
   ): Promise<Controlled>;
   /** Retries a failed run as a new run; repeated requests return the same new run. */
-  retry(runId: string, caller: Caller): Promise<{ runId: string; replayed: boolean }>;
+  retry(runId: string, caller: Caller): Promise<Started>;
   /** Puts the records of an archived run back into the journal. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
   /** Rebuilds a run's documents from the journal. */

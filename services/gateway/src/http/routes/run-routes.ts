@@ -42,12 +42,12 @@ export function addRuns(server: FastifyInstance, { gateway, backend, streams }: 
   });
   server.post<Params<"id">>("/runs/:id/retry", async (request, reply) => {
     const retryOf = id(request.params.id, "run");
-    const { runId, replayed } = await gateway.retry(retryOf, callerOf(request));
+    const { runId, replayed, narrowed } = await gateway.retry(retryOf, callerOf(request));
     if (replayed) void reply.header("idempotency-replayed", "true");
     return reply
       .code(202)
       .header("location", `/runs/${runId}`)
-      .send({ runId, retryOf, status: "queued", replayed });
+      .send({ runId, retryOf, status: "queued", replayed, ...(narrowed.length === 0 ? {} : { narrowed }) });
   });
   server.post<Params<"id">>("/runs/:id/replay", async ({ params, body, principal }, reply) => {
     const order = await gateway.replays.admit(id(params.id, "run"), body, principal);

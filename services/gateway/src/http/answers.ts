@@ -68,8 +68,8 @@ const LETTER: Json = {
 const SESSIONS = {
   OpenedSession: object(
     { sessionId: TEXT, token: TEXT, expiresAt: TIME, keys: list(contract("DirectorKey")) },
-    { config: contract("SessionConfig") },
-    "`config`: of a session that was opened with a repository",
+    { config: contract("SessionConfig"), version: TEXT },
+    "`config`: of a session that was opened with a repository. `version`: the release of the gateway",
   ),
   SessionView: object(SESSION_VIEW, { reason: TEXT }),
   SessionLine: object({

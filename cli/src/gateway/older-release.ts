@@ -10,6 +10,7 @@ export function olderRelease(gateway: unknown, own: string): string | null {
   const theirs = typeof gateway === "string" ? RELEASE.exec(gateway) : null;
   const ours = RELEASE.exec(own);
   if (theirs === null || ours === null || theirs[0].endsWith("-sources")) return null;
-  const [major = 0, minor = 0] = [Number(ours[1]) - Number(theirs[1]), Number(ours[2]) - Number(theirs[2])];
+  const major = Number(ours[1]) - Number(theirs[1]);
+  const minor = Number(ours[2]) - Number(theirs[2]);
   return major > 0 || (major === 0 && minor > 0) ? theirs[0] : null;
 }

@@ -27,9 +27,10 @@ import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
  * due again once its restore has reached the archiving age.
  *
  * Promises:
- *   runtime/J10 Because a purged record exists only in its pack, a record is deleted only after its pack was read back
- *     with the same bytes, `archived` was stored and the pack was renewed; the `intent` goes first and `closed` last, so
- *     an interrupted purge never leaves an open run and is found again.
+ *   runtime/J10 Because readers should not notice the archive, a run reads the same before, during and after it is
+ *     archived and restored, and a record is deleted only after its pack was read back with the same bytes, `archived`
+ *     was stored and the pack was renewed, the `intent` first and `closed` last, so that an interrupted purge is found
+ *     again.
  */
 export interface PackedRun {
   readonly runId: string;

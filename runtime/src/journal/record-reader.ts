@@ -30,9 +30,10 @@ import { noTrust, type Trust } from "./trust.ts";
  * record's body, so it is frozen. All of this memory is bounded.
  *
  * Promises:
- *   runtime/J3 Because storage can damage bytes and anyone can publish, every record is checked when it is read: it has
- *     the digest it was stored under, fits its subject and has the shape of its type; otherwise the read throws
- *     ANT_JOURNAL_CORRUPT with the subject and stream sequence.
+ *   runtime/J3 Because damaged or missing records would lead to wrong decisions, a read returns everything that was
+ *     acknowledged before it began, each record with the digest it was stored under, on its own subject and in the
+ *     shape of its type, or it fails within its deadline, with ANT_JOURNAL_CORRUPT and the place of a damaged one: it
+ *     is never silently cut short.
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
 

@@ -4,10 +4,9 @@
 //
 // Promises:
 //   gateway/G1 Because every check runs before the first write, a request that is refused writes nothing.
-//   gateway/G2 Because a run id is answered only after the journal has acknowledged the run's `intent` record, a run that
-//     a caller knows survives every crash.
-//   gateway/G3 Because a run's id is derived from its Idempotency-Key, repeating a request starts no second run, and
-//     the same key with another intent is refused.
+//   gateway/G2 Because a run's id is derived from its Idempotency-Key, and answered only after the journal has
+//     acknowledged the run's `intent` record, a run that a caller knows survives every crash, a repeated request starts
+//     no second run, and the same key with another intent is refused.
 import { AntiphonError } from "@antiphon/contracts";
 import { factsOf, runView, type RunFacts } from "@antiphon/run";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";

@@ -6,9 +6,10 @@
 // pipelining) that its client has left.
 //
 // Promises:
-//   gateway/G7 Because streams are limited in number (429 above it), a client that reads nothing for 10 s is cut off,
-//     and every end of a stream releases its tail, its log subscription and its timer, slow or abandoned clients cannot
-//     exhaust the gateway; a client resumes after the last event it has seen.
+//   gateway/G7 Because runs and streams are limited in number, their places are held from the request on (429 above
+//     it), and a client that reads nothing for 10 s is cut off with all that it held, neither a burst of runs nor slow
+//     or abandoned clients exhaust the gateway; accepted runs are not affected, and a client resumes after the last
+//     event it has seen.
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { SessionEvent, StoredRecord } from "@antiphon/contracts";

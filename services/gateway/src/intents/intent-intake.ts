@@ -91,7 +91,7 @@ export function intentIntake(
     const principal = speaker(caller);
     const before = retried === undefined ? [] : provenBy(retried);
     if (people !== "unknown") checkApprovers(asked, [principal, ...before], people);
-    const place = await backend.admitRun(); // gateway/G8
+    const place = await backend.admitRun(); // gateway/G7
     try {
       // A retry states no budget: all are those of the run that it retries.
       const inherited = retried === undefined ? [] : INHERITED_BUDGETS;
@@ -136,7 +136,7 @@ export function intentIntake(
       const { intent } = await get(intentId, caller.session);
       const runId = key === null ? newRunId() : runIdOf(key, speaker(caller));
       const before = key === null ? null : await backend.intentRecord(runId);
-      if (before !== null) return sameRun(before, intentId); // gateway/G3
+      if (before !== null) return sameRun(before, intentId); // gateway/G2
       return start(runId, { intentId, intent, caller });
     },
     async retry(facts, caller) {
@@ -144,7 +144,7 @@ export function intentIntake(
       await admission.call(caller);
       const runId = retryIdOf(retryOf);
       const before = await backend.intentRecord(runId);
-      if (before !== null) return sameRun(before, intentId); // gateway/G3
+      if (before !== null) return sameRun(before, intentId); // gateway/G2
       const { intent } = await get(intentId, null);
       return start(runId, { intentId, intent: withoutRace(intent), caller, retryOf, retried: facts });
     },
@@ -185,7 +185,7 @@ function refuseBody(body: unknown): void {
   throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path: "" } });
 }
 
-/** gateway/G3: the run that already has this id; if its intent is another one, the key was misused. */
+/** gateway/G2: the run that already has this id; if its intent is another one, the key was misused. */
 function sameRun(existing: StoredRecord, intentId: string): Started {
   if (existing.type === "intent" && existing.body.intentId === intentId) {
     return { runId: existing.runId, replayed: true, narrowed: existing.body.narrowed ?? [] };

@@ -52,7 +52,7 @@ export async function performStages(
       return;
     }
   } finally {
-    void running.stop(); // sandbox-runner/S12
+    void running.stop(); // sandbox-runner/S4
     progress.heard = inbox.heard;
     progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;

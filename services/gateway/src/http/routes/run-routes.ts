@@ -35,8 +35,8 @@ export function addRuns(server: FastifyInstance, { gateway, backend, streams }: 
   );
   server.post<Params<"id">>("/runs/:id/events", async (request, reply) => {
     const { event } = (request.body ?? {}) as { event?: unknown };
-    if (event === "approval") requireRight(request, ["decide"], "an approval"); // gateway/G9
-    if (event === "message") requireRight(request, ["submit"], "a message"); // gateway/G9
+    if (event === "approval") requireRight(request, ["decide"], "an approval"); // gateway/G4
+    if (event === "message") requireRight(request, ["submit"], "a message"); // gateway/G4
     const runId = id(request.params.id, "run");
     return reply.code(202).send(await gateway.say(runId, request.body, request.principal));
   });

@@ -16,7 +16,7 @@ export function addSessions(
   server.post(SESSIONS_PATH, async ({ principal, roles, tenancy, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
     const bound = body !== undefined;
-    if (bound) requireRight({ principal, roles }, ["submit"], "a session of a repository"); // gateway/G9
+    if (bound) requireRight({ principal, roles }, ["submit"], "a session of a repository"); // gateway/G4
     const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
     const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
     const keys = await backend.directorKeys();

@@ -6,9 +6,9 @@
  * waits with backoff, and after limits.maxOutages it fails with the code of the outage (associate/A5).
  *
  * Promises:
- *   run/R10 Because a yes is about one change, an approval counts only for the change, the workspace and the policy
- *     that its person looked at, from a different person each time and from nobody who asked for it, and a skill's word
- *     only while the change that it judged waits; a reject before the last approval keeps the change from ever landing.
+ *   run/R10 Because a yes is about one change, an approval, one from each person and none from who asked for it, counts
+ *     only for the change, the workspace and the policy that was looked at, and a skill's word only while the change
+ *     that it judged waits; a reject before the last approval keeps the change from ever landing.
  */
 import { limits, ownerOf } from "@antiphon/contracts";
 import type {

@@ -18,9 +18,9 @@ import { isReported, judgeReport, type FirstClaim, type Judgement } from "./repo
  * signature. A forged message stays in the stream as evidence, is logged once per process as an error, and is counted.
  *
  * Promises:
- *   runtime/J14 Because anyone who reaches NATS may write on the register of a record, a message that is no record, a
- *     decision that no pinned key has signed for this purpose, and a report that the key of its attempt's first claim
- *     has not signed are never returned as records, hide no genuine one, and leave the register free for it.
+ *   runtime/J14 Because anyone who reaches NATS may write on the register of a record, what is no record there, or
+ *     lacks its signature (a decision that of a pinned key, a report that of the key of its attempt's first claim), is
+ *     never returned, hides no genuine record, and leaves the register free for it.
  */
 export class ForgedDecisions {
   /** Exported as `antiphon_forged_decisions_total`. */

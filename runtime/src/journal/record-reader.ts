@@ -30,10 +30,9 @@ import { noTrust, type Trust } from "./trust.ts";
  * record's body, so it is frozen. All of this memory is bounded.
  *
  * Promises:
- *   runtime/J3 Because damaged or missing records would lead to wrong decisions, a read returns everything that was
- *     acknowledged before it began, each record with the digest it was stored under, on its own subject and in the
- *     shape of its type, or it fails within its deadline, with ANT_JOURNAL_CORRUPT and the place of a damaged one: it
- *     is never silently cut short.
+ *   runtime/J3 Because damaged or missing records would lead to wrong decisions, a read returns all that was
+ *     acknowledged before it began, each record with its digest, on its subject and in the shape of its type, or it
+ *     fails within its deadline and names a damaged one (ANT_JOURNAL_CORRUPT).
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
 

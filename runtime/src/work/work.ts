@@ -29,8 +29,8 @@ import type { RecordMessage } from "../journal/record-reader.ts";
  *   runtime/J4 Because a process can die at any moment, a delivery is acknowledged only after its handler has returned
  *     and all its outputs are stored, so an interrupted delivery is handled again.
  *   runtime/J5 Because one bad message must not stop the others, a record whose handler keeps failing, or that probably
- *     keeps crashing its consumers, becomes a dead letter before its delivery is terminated, and a message or request
- *     that cannot be handled is answered with a coded error and keeps nobody from hearing the next one.
+ *     keeps crashing its consumers, becomes a dead letter before its delivery is terminated, and a request that cannot
+ *     be handled gets a coded error, while the next one is heard.
  */
 export interface Delivery {
   record: StoredRecord;

@@ -7,8 +7,8 @@
  *
  * Promises:
  *   associate/A5 Because a fault of the infrastructure says nothing about the task, it is tried again while patience
- *     and budget last and then abandoned, it is never reported as a failure of the task, and an attempt that never had
- *     a sandbox counts as no lost one: after limits.maxOutages the task fails with the code of the outage.
+ *     and budget last and then abandoned, and is never reported as a failure of the task; only after limits.maxOutages
+ *     attempts without a sandbox does the task fail, with the code of the outage.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";

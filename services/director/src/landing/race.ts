@@ -7,9 +7,9 @@
  * evidence that one of them has landed.
  *
  * Promises:
- *   director/D13 Because the end of a run is final (run/R3), a run takes a race over only after the journal holds the
- *     end of the one that held it, and that is no success, and is ended as a loser only if the journal also holds the
- *     success of another run of the race, whose commit is on its branch; so at most one run of a race succeeds.
+ *   director/D13 Because the end of a run is final (run/R3), a run takes a race over only after the end of its holder,
+ *     without success, is in the journal, and is ended as a loser only after the success of another run is, whose
+ *     commit is on the race's branch; so at most one run of a race succeeds.
  */
 import { AntiphonError, type ClosedBody, type LandingBody, type RepoRef } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";

@@ -11,11 +11,13 @@
  * record waits until its first delivery ends, no effect runs twice at once, and no acknowledgement swallows the retry of a
  * failed one (director/D1).
  *
+ * A delivery owes the effects that it started and those that their records made outstanding. A dispatch may wait for admission, and a
+ * landing that has long waited for its race is left to the sweeps.
+ *
  * Promises:
- *   director/D1 Because a delivery is acknowledged only when each effect that it started, and each that its records
- *     made outstanding (but for a dispatch that waits for admission and a landing left to the sweeps), has its record
- *     stored, or a refusal in its place, and because no effect runs twice at once, a crash causes a redelivery and
- *     loses no step.
+ *   director/D1 Because a delivery is acknowledged only when every effect that it owes has its record, or a refusal,
+ *     stored, or is left to admission or to the sweeps, and because no effect runs twice at once, a crash causes a
+ *     redelivery and loses no step.
  *   director/D3 Because the Director, before every effect except the verification of a linear run, reads what could change
  *     its decision, or the server refuses the record if the run has moved, nothing is dispatched, landed or closed past a
  *     cancel or a pause that was stored before.

@@ -6,9 +6,8 @@
  *
  * Promises:
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
- *     source must fail on the base, whose outcome counts only if it was asked for in the same words by the same tenant,
- *     unless `allow_unproven` is granted; checks that pass and fail on the same tree are FLAKY, and without checks that
- *     depend on the files a change is UNVERIFIABLE unless `allow_unverified` is granted.
+ *     source must fail on the base unless `allow_unproven` is granted; checks that pass and fail on the same tree are
+ *     FLAKY, and without checks that depend on the files a change is UNVERIFIABLE unless `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
 import { passesEmptied } from "./emptied.ts";

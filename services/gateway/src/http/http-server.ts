@@ -4,9 +4,9 @@
 // A route whose rights nobody has declared is for admins.
 //
 // Promises:
-//   gateway/G4 Because every request passes the guards of the caller and of the right that its route asks for before
-//     its body is read, and the guards judge the route that will answer instead of the URL's text, a caller does only
-//     what the roles of their identity allow, and no spelling of a path (`/%73essions`, `/sessions#x`) evades that.
+//   gateway/G4 Because the guards of the caller and of the right that a route asks for judge the route that will
+//     answer, not the URL's text, before the body is read, a caller does only what the roles of their identity allow,
+//     and no spelling of a path (`/%73essions`, `/sessions#x`) evades that.
 //   gateway/G5 Because every failure goes through one mapper, a caller gets a problem document with a code and a remedy, never
 //     a stack trace or an internal message.
 import { AntiphonError, limits } from "@antiphon/contracts";

@@ -64,7 +64,7 @@ function contextOf(
     program,
     gateway: async () => {
       const { GatewayClient } = await import("./gateway/gateway-client.ts");
-      return new GatewayClient(gatewayAddress(config), config.token);
+      return new GatewayClient(gatewayAddress(config), config.token, __ANTIPHON_VERSION__);
     },
     setExitCode: (code) => {
       process.exitCode = code;

@@ -78,7 +78,7 @@ export type Problem = {
   /** What a policy refused, besides profile and rule */
   value?: unknown;
 };
-/** `config`: of a session that was opened with a repository */
+/** `config`: of a session that was opened with a repository. `version`: the release of the gateway */
 export type OpenedSession = {
   sessionId: string;
   token: string;
@@ -86,6 +86,7 @@ export type OpenedSession = {
   expiresAt: string;
   keys: DirectorKey[];
   config?: SessionConfig;
+  version?: string;
 };
 export type SessionView = {
   config: SessionConfig;
@@ -197,12 +198,22 @@ export type StartedRun = {
   runId: string;
   intentId: string;
   status: "queued";
+  narrowed?: {
+    budget: string;
+    was: number;
+    is: number;
+  }[];
 };
 export type RetriedRun = {
   runId: string;
   retryOf: string;
   status: "queued";
   replayed: boolean;
+  narrowed?: {
+    budget: string;
+    was: number;
+    is: number;
+  }[];
 };
 export type RunLine = {
   runId: string;

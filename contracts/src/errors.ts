@@ -80,6 +80,7 @@ const TABLE = {
   ANT_GATEWAY_IDEMPOTENCY: ["terminal", 409, 2, "This Idempotency-Key was used for another request.", "Use a new key for a new request; a key may only repeat the same request."],
   ANT_GATEWAY_IDENTITY: ["retry", 503, 4, "The identity provider does not answer.", "Check ANTIPHON_OIDC_ISSUER and the network between the gateway and the provider."],
   ANT_GATEWAY_METHOD: ["terminal", 405, 2, "The path does not accept this method.", "Use a method listed in the `Allow` header of the answer."],
+  ANT_GATEWAY_OLDER: ["terminal", 409, 2, "The gateway is of an older release than this command line, and would leave out what it does not know.", "Update the services, the command line last (docs/guides/upgrade.md), or use the command line of their release."],
   ANT_GATEWAY_ORIGIN: ["terminal", 403, 2, "Another web origin may not call this gateway.", "Open the UI from the gateway itself, or allow the origin."],
   ANT_GATEWAY_REQUEST: ["terminal", 400, 2, "The message is not a valid HTTP request.", "Send an HTTP/1.1 request: a request line, headers, an empty line, then the body."],
   ANT_GATEWAY_ROLE: ["terminal", 403, 2, "The caller's roles do not allow this request.", "Ask for one of the roles that the message names, or let a person with it do this."],

@@ -107,6 +107,7 @@ export * from "./runs/approvals.ts";
 export * from "./runs/connectors.ts";
 export * from "./runs/notice.ts";
 export * from "./runs/fork.ts";
+export * from "./runs/narrowed-budget.ts";
 export * from "./runs/hears.ts";
 export * from "./runs/task-limits.ts";
 export { TASK_TOOL_NAMES } from "./seeds/task-tool.ts";

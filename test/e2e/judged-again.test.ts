@@ -99,7 +99,7 @@ async function expectLandedOnce(runId: string, theirs: string): Promise<void> {
   expect(audit.stdout).toContain('"ok":true');
 }
 
-test("run/R11: a skill judges the moved change where it stands now, before it lands there", async () => {
+test("run/R10: a skill judges the moved change where it stands now, before it lands there", async () => {
   const runId = await begin(findings([]));
   const theirs = move();
   expect(await ended(runId)).toMatchObject({ status: "succeeded", landedOn: "refs/heads/main" });

@@ -58,7 +58,7 @@ function tree(out: string): Record<string, string> {
   );
 }
 
-test("cli/C3: a file whose bytes differ from its manifest's digest is refused and not written", async () => {
+test("cli/C1: a file whose bytes differ from its manifest's digest is refused and not written", async () => {
   const files = { "a.txt": good("a"), "b.txt": { said: "b", sent: "B" } };
   await expect(exported(files, "out")).rejects.toMatchObject({ code: "ANT_BLOB_CORRUPT" });
   const written = Object.keys(tree("out"));
@@ -66,7 +66,7 @@ test("cli/C3: a file whose bytes differ from its manifest's digest is refused an
   expect(written.filter((path) => path.endsWith("b.txt"))).toEqual([]);
 });
 
-test("cli/C3: a manifest that differs from the digest in its record is refused, and nothing of it is written", async () => {
+test("cli/C1: a manifest that differs from the digest in its record is refused, and nothing of it is written", async () => {
   class Replaced extends OneBundle {
     override recorded(): string {
       return digestOfJson({ files: [] });
@@ -80,7 +80,7 @@ test("cli/C3: a manifest that differs from the digest in its record is refused, 
 });
 
 test.each(["../../../../../escaped.txt", "a/../../../../../../escaped.txt"])(
-  "cli/C3: a manifest that names %s is refused, and nothing is written there",
+  "cli/C1: a manifest that names %s is refused, and nothing is written there",
   async (path) => {
     await expect(exported({ [path]: good("x") }, "deep/out")).rejects.toMatchObject({
       code: "ANT_EVIDENCE_NOT_FOUND",

@@ -1,10 +1,9 @@
 // Writes a run as the files of seed 001: tasks/T-001.yaml and evidence/T-001/run-<runId>.<epoch>/...
 // The same run always gives the same files, so an export can be repeated.
 //
-// Promises:
-//   cli/C3 Because an export comes from a gateway that is not trusted, it writes no manifest that differs from the digest
-//     in its record, no file whose bytes differ from the digest in its manifest, and none outside --out, regardless of
-//     the paths a manifest names.
+// Because an export comes from a gateway that is not trusted, it writes no manifest that differs from the digest in its
+// record, no file whose bytes differ from the digest in its manifest, and none outside --out, regardless of the paths a
+// manifest names (cli/C1).
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
@@ -32,7 +31,7 @@ export async function exportEvidence(
   const write = (path: string, content: string | Buffer): void => {
     const target = resolve(root, path);
     if (!target.startsWith(root + sep))
-      throw new Failure("ANT_EVIDENCE_NOT_FOUND", `a manifest names a path outside the bundle: ${path}`, {}); // cli/C3
+      throw new Failure("ANT_EVIDENCE_NOT_FOUND", `a manifest names a path outside the bundle: ${path}`, {}); // cli/C1
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, content);
     written.push(path);
@@ -47,13 +46,13 @@ export async function exportEvidence(
     const suffix = bundle.kind === "verdict" ? ".verdict" : "";
     const dir = layout.evidence(bundle.taskId, `${runId}.${bundle.epoch}${suffix}`);
     const manifest = Buffer.from(canonicalJson(bundle.manifest), "utf8");
-    checkDigest(manifest, bundle.digest, `${dir}/manifest.json`, "its record"); // cli/C3
+    checkDigest(manifest, bundle.digest, `${dir}/manifest.json`, "its record"); // cli/C1
     write(`${dir}/manifest.json`, `${JSON.stringify(bundle.manifest, null, 2)}\n`);
     for (const file of bundle.manifest.files) {
       const content = await gateway.bytes(
         filePath(runId, bundle.taskId, bundle.epoch, file.path, bundle.kind === "verdict"),
       );
-      checkDigest(content, file.blob.digest, file.path, "its manifest"); // cli/C3
+      checkDigest(content, file.blob.digest, file.path, "its manifest"); // cli/C1
       write(`${dir}/${file.path}`, content);
     }
   }

@@ -27,7 +27,7 @@ function network(answer: (said: Said, nth: number) => Reply): { said: Said[]; cl
     },
     open: () => Promise.reject(new Error("not asked for here")),
   };
-  return { said, client: new GatewayClient("http://127.0.0.1:1", "deployment", port) };
+  return { said, client: new GatewayClient("http://127.0.0.1:1", "deployment", "1.3.0", port) };
 }
 
 const page = (status: number, text: string): Reply => ({ status, body: Buffer.from(text) });
@@ -55,6 +55,21 @@ test("a missing gateway, another program in its place and a refusal are distingu
     { code: "ANT_RUN_NOT_FOUND", remedy: "do this", data: { httpStatus: 404 } },
   ]);
   for (const failure of failures) expect((failure as { remedy: string }).remedy).not.toBe("");
+});
+
+test("a gateway of an older release is asked to start nothing, and everything else", async () => {
+  const { said, client } = network(({ path }) =>
+    path === "/sessions" ? json(201, { token: "t", version: "1.2.9" }) : json(202, { ok: true }),
+  );
+  const intent = { goal: "g", inputs: {}, constraints: {} };
+  const older = {
+    code: "ANT_GATEWAY_OLDER",
+    message: "http://127.0.0.1:1 is Antiphon 1.2.9, and this command line is 1.3.0",
+  };
+  await expect(client.postOnce("/intents", {}, intent, "k")).rejects.toMatchObject(older);
+  await expect(client.post("/runs/{id}/retry", { id: "run_1" }, undefined)).rejects.toMatchObject(older);
+  await client.post("/runs/{id}/events", { id: "run_1" }, { event: "cancel" });
+  expect(said.map(({ path }) => path)).toEqual(["/sessions", "/runs/run_1/events"]);
 });
 
 test("a request that starts a run is sent again under the same key if its answer is lost or is a 503", async () => {

@@ -18,6 +18,7 @@ import { authorization } from "../config.ts";
 import { Failure } from "../failure.ts";
 import { refusal, stranger, unreachable } from "./gateway-refusal.ts";
 import { http } from "./http-exchange.ts";
+import { olderRelease } from "./older-release.ts";
 import type { Answer, HttpPort } from "./http-exchange.ts";
 import { SseParser } from "./sse-parser.ts";
 
@@ -33,6 +34,8 @@ export type LiveLogs = "none" | "progress" | "all";
 export type RunEvent =
   { kind: "record"; record: RunRecord } | { kind: "output"; output: LiveOutput } | { kind: "reconnecting" };
 
+/** They hold options, and an older gateway would start the run without those that it does not know. */
+const STARTS: ReadonlySet<PostPath> = new Set<PostPath>(["/intents", "/runs/{id}/retry"]);
 const RETRIES = 4;
 const REQUEST_TIMEOUT_MS = 30_000;
 const SILENCE_MS = 30_000; // The gateway sends a heartbeat every 10 s.
@@ -42,11 +45,16 @@ export class GatewayClient {
   readonly url: string;
   readonly #token: string | null;
   readonly #http: HttpPort;
+  readonly #release: string;
   /** The session's token; never written to disk. */
   #session: Promise<string> | null = null;
+  /** The release of the gateway, if it is older than this command line. Known with the session. */
+  #older: string | null = null;
 
-  constructor(url: string, token: string | null, port: HttpPort = http) {
+  /** `release`: of this command line; empty: that of the gateway is not compared with it. */
+  constructor(url: string, token: string | null, release = "", port: HttpPort = http) {
     this.url = url;
+    this.#release = release;
     this.#token = token;
     this.#http = port;
   }
@@ -71,7 +79,11 @@ export class GatewayClient {
   /** Opens the session with the first POST. */
   #sessionToken(): Promise<string> {
     this.#session ??= this.#request("POST", "/sessions", this.#token)
-      .then((answer) => (jsonOf(answer) as { token: string }).token)
+      .then((answer) => {
+        const { token, version } = jsonOf(answer) as { token: string; version?: unknown };
+        this.#older = olderRelease(version, this.#release);
+        return token;
+      })
       .catch((error: unknown) => {
         this.#session = null;
         throw error;
@@ -86,6 +98,7 @@ export class GatewayClient {
     body: PostBody<P>,
     timeoutMs = REQUEST_TIMEOUT_MS,
   ): Promise<PostAnswer<P>> {
+    await this.#refuseOlder(path);
     return jsonOf(await this.#send(urlOf(path, params), body, {}, timeoutMs)) as PostAnswer<P>;
   }
 
@@ -97,10 +110,23 @@ export class GatewayClient {
     key: string,
   ): Promise<PostAnswer<P>> {
     const answer = await again(
-      () => this.#send(urlOf(path, params), body, { "idempotency-key": key }),
+      async () => {
+        await this.#refuseOlder(path);
+        return this.#send(urlOf(path, params), body, { "idempotency-key": key });
+      },
       ({ data }) => data.lost === true || data.away === true || data.httpStatus === 503,
     );
     return jsonOf(answer) as PostAnswer<P>;
+  }
+
+  async #refuseOlder(path: PostPath): Promise<void> {
+    if (!STARTS.has(path)) return;
+    await this.#sessionToken();
+    if (this.#older === null) return;
+    const message = `${this.url} is Antiphon ${this.#older}, and this command line is ${this.#release}`;
+    throw new Failure("ANT_GATEWAY_OLDER", message, {
+      data: { gateway: this.#older, release: this.#release },
+    });
   }
 
   async #send(

@@ -2,8 +2,9 @@
 // ANTIPHON_DIRECTOR_KEYS set, only those of them that it names.
 //
 // Promises:
-//   cli/C1 Because a gateway could alter or invent a decision, one that is unsigned, is signed by a key that is not
-//     trusted, or differs from what was signed ends the command with an error instead of being shown.
+//   cli/C1 Because a gateway is not trusted, a decision that is unsigned, is signed by a key that is not trusted, or
+//     differs from what was signed ends the command instead of being shown, and an export writes no file whose bytes
+//     differ from the digest in a record or a manifest, and none outside --out.
 import { digestOf, encode } from "@antiphon/contracts/wire/codec";
 import { parseSignature, thumbprintOf, verifiesRecord } from "@antiphon/contracts/stored/signature";
 import { SIGNED_TYPES } from "@antiphon/contracts/journal/record";

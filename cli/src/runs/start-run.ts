@@ -1,6 +1,6 @@
 // Starts a run. Each request carries a key of its own, so that one whose answer was lost is not carried out twice.
 import { randomUUID } from "node:crypto";
-import type { PostBody } from "@antiphon/client";
+import type { PostAnswer, PostBody } from "@antiphon/client";
 import type { Intent } from "@antiphon/contracts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 
@@ -10,9 +10,17 @@ export async function startRun(
   intent: Intent,
   recording: PostBody<"/recordings"> | null,
 ): Promise<string> {
+  return (await startedRun(gateway, intent, recording)).runId;
+}
+
+/** The whole answer. */
+export async function startedRun(
+  gateway: GatewayClient,
+  intent: Intent,
+  recording: PostBody<"/recordings"> | null,
+): Promise<PostAnswer<"/intents/{id}/run">> {
   if (recording !== null) await gateway.postOnce("/recordings", {}, recording, randomUUID());
   const { intentId } = await gateway.postOnce("/intents", {}, intent, randomUUID());
   const started = { id: intentId };
-  const { runId } = await gateway.postOnce("/intents/{id}/run", started, undefined, randomUUID());
-  return runId;
+  return gateway.postOnce("/intents/{id}/run", started, undefined, randomUUID());
 }

@@ -60,9 +60,12 @@ async function fork(context: CliContext, id: string, flags: ForkFlags): Promise<
   const { feedback = null } = flags;
   const modelUsdMicro = flags.modelUsd === undefined ? null : usdMicro(flags.modelUsd);
   const intent = forkIntent(first.body, at, { feedback, agent, modelUsdMicro });
-  const { startRun } = await import("../runs/start-run.ts");
-  const started = await startRun(gateway, intent, null);
+  const { startedRun } = await import("../runs/start-run.ts");
+  const { runId: started, narrowed } = await startedRun(gateway, intent, null);
   const { screen } = context;
+  const { narrowedText } = await import("../runs/narrowed.ts");
+  const less = narrowedText(narrowed);
+  if (less !== null) screen.err(less);
   const json = flags.json === true;
   if (flags.detach === true) return json ? screen.json({ runId: started, forkOf: id }) : screen.out(started);
   if (!json) screen.out(`${started}  forked from ${id} at ${flags.at}`);

@@ -14,6 +14,9 @@ export const addRetry: AddVerb = (program, context) => {
       const answer = await gateway.post("/runs/{id}/retry", { id }, undefined);
       if (options.json === true) return context.screen.json(answer);
       context.screen.out(answer.runId);
+      const { narrowedText } = await import("../runs/narrowed.ts");
+      const less = narrowedText(answer.narrowed);
+      if (less !== null) context.screen.err(less);
       const what = answer.replayed
         ? "was already retried as this run"
         : "started a new run of the same intent";

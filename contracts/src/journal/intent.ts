@@ -3,6 +3,7 @@ import { Type, type Static } from "typebox";
 import { Digest, IntentId, RunId } from "../shapes/ids.ts";
 import { RepoBase } from "../shapes/refs.ts";
 import { Gate, RiskClass } from "../runs/approvals.ts";
+import { NarrowedBudget } from "../runs/narrowed-budget.ts";
 import { RunOptions } from "../runs/run-options.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { Intent } from "../seeds/intent.ts";
@@ -68,6 +69,14 @@ export const IntentBody = closed(
           "Who answered a question about the proof of a run that this one retries, forks or does again. Their approval does not count.",
       }),
     ),
+    narrowed: Type.Optional(
+      Type.Array(NarrowedBudget, {
+        minItems: 1,
+        maxItems: 5,
+        description:
+          "Budgets of the run that this one retries or forks, of which the policy allows less by now.",
+      }),
+    ),
     policy: Type.Optional(PolicyBounds),
   },
   { description: "A run was asked for. Written by the gateway." },
@@ -82,5 +91,6 @@ export type IntentBody = {
   retry_of?: string;
   /** Who answered about the proof of a run that this one retries, forks or does again, however many runs ago. */
   asked_by?: string[];
+  narrowed?: NarrowedBudget[];
   policy?: PolicyBounds;
 };

@@ -94,6 +94,12 @@ export const attempts = {
     "a container waits for a person's answers, all questions of an attempt together",
     "the container ends; the answer goes to a fresh one",
   ],
+  askStateMs: [
+    30_000,
+    "milliseconds",
+    "for the files and the output at a question to be read and stored before it is told",
+    "the question is told with what was read",
+  ],
   answerChars: [
     204_800,
     "characters",

@@ -47,6 +47,21 @@ describe("an acceptance criterion", () => {
       ["make", false],
       ["make", true],
     ]);
-    expect(criterionText({ criterion: "x".repeat(30), check: "make" }, 32)).toBe("x".repeat(30));
+  });
+
+  test("keeps its check when it is cut, and with it the way it is mapped", () => {
+    const words = "x".repeat(30);
+    const named = criterionText({ criterion: words, check: "make" }, 32);
+    expect(named).toBe(`${"x".repeat(18)} (check: make)`);
+    const quoted = criterionText({ criterion: `${words} \`make\``, check: "make", quoted: true }, 32);
+    expect(quoted).toBe(`${"x".repeat(25)} \`make\``);
+    expect(mapCriteria([named, quoted], ["make"])).toEqual([
+      { criterion: named, check: "make" },
+      { criterion: quoted, check: "make", quoted: true },
+    ]);
+    const own = criterionText({ criterion: `${words} (check: make)`, check: "make" }, 32);
+    expect(own).toBe(named);
+    expect(criterionText({ criterion: words, check: null }, 20)).toBe("x".repeat(20));
+    expect(criterionText({ criterion: words, check: "m".repeat(40) }, 32)).toBe(words);
   });
 });

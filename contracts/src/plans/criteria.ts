@@ -39,11 +39,17 @@ export function allChecks(criteria: readonly Criterion[], checks: readonly strin
   ];
 }
 
-/** The criterion as one text that names its check, so that it is mapped again when the text comes back in. */
+/**
+ * The criterion as one text that names its check, so that it is mapped again when the text comes back in. A text that is too long
+ * loses words and keeps its check, without which it would be a criterion that nothing decides; only a check that does not fit is lost.
+ */
 export function criterionText({ criterion, check, quoted }: MappedCriterion, maxLength: number): string {
-  const isPlain = check === null || quoted === true || names(criterion, check);
-  const text = isPlain ? criterion : `${criterion} (check: ${check})`;
-  return text.length <= maxLength ? text : criterion.slice(0, maxLength);
+  const whole = criterion.slice(0, maxLength);
+  const isSaid = (text: string, check: string): boolean =>
+    quoted === true ? quotes(text, check) : names(text, check);
+  if (check === null || isSaid(whole, check)) return whole;
+  const ending = quoted === true ? ` \`${check}\`` : ` (check: ${check})`;
+  return ending.length >= maxLength ? whole : criterion.slice(0, maxLength - ending.length) + ending;
 }
 
 const MOST_CRITERIA = 64;

@@ -7,7 +7,7 @@ import { closed, oneOf } from "../shapes/shape.ts";
 /** All that were recorded. */
 export const ALL_CALLS = 10_000;
 
-/** A fork takes them over. */
+/** A fork takes them over, and a retry. */
 export const INHERITED_BUDGETS = [
   "max_attempts",
   "time_budget_s",

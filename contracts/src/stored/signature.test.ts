@@ -6,7 +6,7 @@ const DIGEST = `sha256-${"d".repeat(43)}`;
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const { x = "" } = publicKey.export({ format: "jwk" });
 
-test("contracts/C6: a signature of a record is not valid for its bare digest, another record or another purpose", () => {
+test("runtime/J14: a signature of a record is not valid for its bare digest, another record or another purpose", () => {
   const value = sign(null, signedBytes(DIGEST), privateKey);
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   const holds = (bytes: Uint8Array): boolean => verify(null, bytes, key, value);
@@ -16,7 +16,7 @@ test("contracts/C6: a signature of a record is not valid for its bare digest, an
     expect(holds(Buffer.from(text)), text).toBe(false);
 });
 
-test("contracts/C6: a written signature is read back; one that is cut, padded or combined is refused", () => {
+test("runtime/J14: a written signature is read back; one that is cut, padded or combined is refused", () => {
   const kid = thumbprintOf(x);
   const value = sign(null, signedBytes(DIGEST), privateKey).toString("base64url");
   const text = signatureText({ kid, value });

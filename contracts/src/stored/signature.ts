@@ -2,9 +2,8 @@
  * Signatures of a Director's decisions. A signature is in a header and covers the record's digest, which covers the whole
  * payload. It is not part of the payload, so two Directors with different keys write equal records for equal decisions.
  *
- * Promises:
- *   contracts/C6 Because anybody who reaches NATS may write a decision, a decision is trusted only if a pinned key signed
- *     its digest for this purpose; a signature of anything else, or one that cannot be parsed, does not count.
+ * Because anybody who reaches NATS may write a decision, a decision is trusted only if a pinned key signed its digest for
+ * this purpose; a signature of anything else, or one that cannot be parsed, does not count (runtime/J14).
  */
 import { createHash, createPublicKey, verify, type KeyObject } from "node:crypto";
 import { DirectorKey } from "../shapes/director-key.ts";
@@ -20,7 +19,7 @@ export const thumbprintOf = (x: string): string =>
 /** What a signature is for. A signature for one purpose is none for another. */
 export type SignedFor = "record" | "outcome";
 
-/** The bytes that are signed for a record, or a sandbox's outcome, with this digest (contracts/C6). */
+/** The bytes that are signed for a record, or a sandbox's outcome, with this digest (runtime/J14). */
 export const signedBytes = (digest: string, purpose: SignedFor = "record"): Uint8Array =>
   new TextEncoder().encode(`antiphon.${purpose}.v1\n${digest}`);
 
@@ -38,7 +37,7 @@ const verifies = (key: KeyObject, digest: string, value: string, purpose: Signed
 /** The reason to distrust a decision with this digest and signature; null if a trusted Director signed it. */
 export type Doubt = (signature: string, digest: string) => string | null;
 
-/** Trusts only the pinned keys (contracts/C6). A key under another key's thumbprint is never used. */
+/** Trusts only the pinned keys (runtime/J14). A key under another key's thumbprint is never used. */
 export function trustIn(keys: readonly DirectorKey[], purpose: SignedFor = "record"): Doubt {
   const byKid = new Map(
     keys.filter(({ x, kid }) => thumbprintOf(x) === kid).map((key) => [key.kid, publicKeyOf(key)]),
@@ -55,7 +54,7 @@ export function trustIn(keys: readonly DirectorKey[], purpose: SignedFor = "reco
 
 export const signatureText = ({ kid, value }: RecordSignature): string => `${kid}.${value}`;
 
-/** `<kid>.<signature>`, both base64url; null for anything else (contracts/C6). */
+/** `<kid>.<signature>`, both base64url; null for anything else (runtime/J14). */
 export function parseSignature(text: string): RecordSignature | null {
   const [, kid, value] = /^([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{86})$/.exec(text) ?? [];
   return kid === undefined || value === undefined ? null : { kid, value };

@@ -10,14 +10,14 @@ describe("subjects", () => {
     expect(subjectList().map(({ subject }) => subject)).toMatchSnapshot();
   });
 
-  test("contracts/C4: a record's subject is its register", () => {
+  test("runtime/J1: a record's subject is its register", () => {
     expect(subjects.journal(address)).toBe("antiphon.v1.run.0.dispatch.run_a1.t-001.2");
     expect(subjects.journal({ type: "intent", runId: "run_a1", taskId: null, epoch: 0 })).toBe(
       "antiphon.v1.run.0.intent.run_a1.-.0",
     );
   });
 
-  test("contracts/C4: no id can widen or split a subject", () => {
+  test("runtime/J1: no id can widen or split a subject", () => {
     for (const id of ["", "*", ">", "a.b", "a b", "run_*", "RUN", "a\n", "\u0000", "-x"]) {
       expect(() => subjects.run(id), JSON.stringify(id)).toThrow(/not usable in a subject/);
       expect(() => subjects.control(id)).toThrow();
@@ -28,7 +28,7 @@ describe("subjects", () => {
     expect(() => subjects.journal({ ...address, epoch: 1.5 })).toThrow(/not an epoch/);
   });
 
-  test("contracts/C4: every record's subject parses back to its address", () => {
+  test("runtime/J1: every record's subject parses back to its address", () => {
     for (const type of JOURNAL_TYPES) {
       expect(parseJournalSubject(subjects.journal({ ...address, type }))).toEqual({
         ...address,

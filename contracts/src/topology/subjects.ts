@@ -1,10 +1,8 @@
 /**
  * The subject map: `antiphon.v1.<plane>.<low cardinality first>.<ids last>`, lower case, never user text.
  *
- * Promises:
- *   contracts/C4 Because a subject is both the register and the address of a record, it is a function of (type, run, task,
- *     epoch) alone, parses back to these (with the task id in lower case), and is refused if an id could widen or split
- *     it.
+ * Because a subject is both the register and the address of a record, it is a function of (type, run, task, epoch) alone,
+ * parses back to these (with the task id in lower case), and is refused if an id could widen or split it (runtime/J1).
  */
 import { AntiphonError } from "../errors.ts";
 import { JOURNAL_TYPES, type JournalType, type StoredRecord } from "../journal/record.ts";
@@ -19,7 +17,7 @@ const ROOT = "antiphon.v1";
 const TOKEN = /^[a-z0-9][a-z0-9_-]{0,127}$/;
 
 export function safeToken(value: string): string {
-  // contracts/C4: a wildcard or a dot in an id would address other runs.
+  // runtime/J1: a wildcard or a dot in an id would address other runs.
   if (!TOKEN.test(value)) {
     throw new AntiphonError("ANT_CONTRACT_INVALID", `not usable in a subject: ${JSON.stringify(value)}`);
   }
@@ -47,7 +45,7 @@ export type JournalAddress = { type: JournalType; runId: string; taskId: string 
 export type LogStream = "stdout" | "stderr" | "progress";
 
 export const subjects = {
-  /** The register of a record in a journal with this many partitions (contracts/C4). */
+  /** The register of a record in a journal with this many partitions (runtime/J1). */
   journal({ type, runId, taskId, epoch }: JournalAddress, partitions: number = JOURNAL_PARTITIONS): string {
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
       throw new AntiphonError("ANT_CONTRACT_INVALID", `not an epoch: ${String(epoch)}`);
@@ -118,7 +116,7 @@ export const subjects = {
 const isJournalType = (value: string): value is JournalType =>
   (JOURNAL_TYPES as readonly string[]).includes(value);
 
-/** The address of a journal subject, or null if it is not one. The task id is lower-case (contracts/C4). */
+/** The address of a journal subject, or null if it is not one. The task id is lower-case (runtime/J1). */
 export function parseJournalSubject(subject: string): (JournalAddress & { partition: number }) | null {
   const parts = subject.split(".");
   const [, , plane, partition, type, runId, task, epoch] = parts;

@@ -23,7 +23,7 @@ describe("topology", () => {
     expect({ version: TOPOLOGY_VERSION, digest: digestOfJson(topology) }).toMatchSnapshot();
   });
 
-  test("contracts/C5: the journal is on disk and never drops an old record by itself", () => {
+  test("runtime/J7: the journal is on disk and never drops an old record by itself", () => {
     const journal = topology.streams.filter(({ name }) => name.startsWith("ANT_JOURNAL_"));
     expect(journal).toHaveLength(1);
     for (const stream of journal) {

@@ -1,9 +1,8 @@
 /**
  * Streams, consumers and buckets as data. `runtime` provisions the server from this table; a snapshot test lists it.
  *
- * Promises:
- *   contracts/C5 Because the journal is the only truth about a run, its stream is kept on disk, refuses new records when
- *     it is full, and never drops an old record by itself.
+ * Because the journal is the only truth about a run, its stream is kept on disk, refuses new records when it is full, and
+ * never drops an old record by itself (runtime/J7).
  */
 import { typesFor, type JournalType } from "../journal/record.ts";
 import { limits } from "../limits.ts";
@@ -98,8 +97,8 @@ const journalSpec = (partition: number): StreamSpec => ({
   purpose: "The journal: the truth about every run.",
   subjects: [subjects.partition(partition)],
   retention: "limits",
-  storage: "file", // contracts/C5
-  discard: "new", // contracts/C5
+  storage: "file", // runtime/J7
+  discard: "new", // runtime/J7
   allowDirect: true,
   allowAtomicPublish: true,
   denyDelete: false, // because finished runs are archived and purged

@@ -3,8 +3,8 @@
  * numbers, well-formed strings, arrays and plain objects, so that defaults are never written into a caller's object.
  *
  * Promises:
- *   contracts/C2 Because a stranger may have written a message or a file, reading one takes bounded time, size and depth,
- *     and gives no object with a foreign prototype; a `__proto__` key is refused, not dropped.
+ *   contracts/C2 Because a stranger may have written a message, a file or a goal, reading one takes bounded time, size
+ *     and depth, and gives no object with a foreign prototype; a `__proto__` key is refused, not dropped.
  */
 import { limits } from "../limits.ts";
 

@@ -5,10 +5,12 @@
  * Lifecycle of a tree: absent -> incoming (a temp directory) -> cached (renamed into place) -> dropped. A crash leaves a
  * temp directory, which is swept after an hour. If two processes import the same tree, both succeed and one copy stays.
  *
+ * Of the trees that are too many, the least recently used go first.
+ *
  * Promises:
- *   git/G5 Because a service builds on a cached tree without asking again, the cache computes a tree's id from the bytes
- *     that came in, has a tree entirely or not at all (also after a crash or a power cut), and stays within `maxTrees`
- *     and `maxBytes` by dropping the least recently used trees, but none that was used in the last ten minutes.
+ *   git/G5 Because a service builds on a cached tree without asking again, the cache computes a tree's id from the
+ *     bytes that came in, has a tree entirely or not at all (also after a crash or a power cut), and stays within
+ *     `maxTrees` and `maxBytes`, but drops no tree that was used in the last ten minutes.
  */
 import { randomBytes } from "node:crypto";
 import { link, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";

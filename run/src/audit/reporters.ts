@@ -1,5 +1,5 @@
 /**
- * Which results of a run were not reported by the holder of the attempt's claim, by the rule of runtime/J15: if the first claim
+ * Which results of a run were not reported by the holder of the attempt's claim, by the rule of runtime/J14: if the first claim
  * names a key, a report that was stored later counts only under that key's signature. Pure.
  */
 import type { Held } from "@antiphon/contracts/stored/run-material";

@@ -4,9 +4,8 @@
  * A skill is a task of the graph, so its attempts are dispatched, claimed and lost as all others, and after a crash the records
  * say whether it has judged. Only its verdict is folded here.
  *
- * Promises:
- *   run/R11 Because a skill's word is about one verified change, it counts only while the change that it was given waits for
- *     it: an older one changes nothing, and each new change is judged again, also one that was moved to another base.
+ * Because a skill's word is about one verified change, it counts only while the change that it was given waits for it: an
+ * older one changes nothing, and each new change is judged again, also one that was moved to another base (run/R10).
  */
 import type { StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { askedOf } from "../facts/run-facts.ts";
@@ -29,7 +28,7 @@ export function foldGateVerdict(
   const judged = judgedChange(state, task);
   const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
   const again: TaskState = { ...seen, phase: { kind: "open", epoch: phase.epoch + 1 } };
-  if (judged === null) return { state: withTask(state, again) }; // run/R11
+  if (judged === null) return { state: withTask(state, again) }; // run/R10
   if (body.verdict !== "PASS" && body.code !== "ANT_GATE_BLOCKED") return null;
   const about = { gate: task.planned.task.task_id, at: record.at, body };
   const own: TaskState =
@@ -58,7 +57,7 @@ function afterGateAgain(
   return gates.length === 0 ? { kind: "accepted", epoch, verdict, at } : { ...integration, gates };
 }
 
-/** run/R11: the skills that passed an earlier change begin again when the next one waits for them. */
+/** run/R10: the skills that passed an earlier change begin again when the next one waits for them. */
 export function withGatesReopened(state: RunState, waiting: readonly string[]): RunState {
   return waiting.reduce((run, id) => {
     const gate = run.tasks.find(({ planned }) => planned.task.task_id === id);

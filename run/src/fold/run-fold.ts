@@ -110,12 +110,12 @@ function integrationVerdict(run: RunState, epoch: number, body: VerdictBody, at:
   const word = unrepeated(run, body);
   if (word !== null) {
     const message = `the branch moved, so another commit than the ${word} ${run.head} would land`;
-    return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10, run/R11
+    return { kind: "refused", epoch, code: "ANT_APPROVAL_STALE", message }; // run/R10
   }
   const gates = (body.replayed ?? []).flatMap((change) => change.gates);
   return gates.length === 0
     ? { kind: "accepted", epoch, verdict: body, at }
-    : { kind: "judging", epoch, verdict: body, at, gates }; // run/R11
+    : { kind: "judging", epoch, verdict: body, at, gates }; // run/R10
 }
 
 /**

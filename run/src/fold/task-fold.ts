@@ -2,12 +2,13 @@
  * Folds one record into the state of a task. No other code changes a task. A record that may not change the task
  * (stale epoch, wrong phase, terminal task) gives `refused` with the reason; the service logs the reason.
  *
+ * Because an attempt that never had a sandbox says nothing about the task, it does not count as a lost attempt: the task
+ * waits with backoff, and after limits.maxOutages it fails with the code of the outage (associate/A5).
+ *
  * Promises:
- *   run/R8 Because an attempt that never had a sandbox says nothing about the task, it does not count as a lost attempt:
- *     the task waits with backoff, and after limits.maxOutages it fails with the code of the outage.
- *   run/R10 Because people must know which change they approve, an approval counts only if it names the digest of the
- *     current verdict and comes from a different person each time, and a reject before the last one keeps the change
- *     from ever landing.
+ *   run/R10 Because a yes is about one change, an approval, one from each person and none from who asked for it, counts
+ *     only for the change, the workspace and the policy that was looked at, and a skill's word only while the change
+ *     that it judged waits; a reject before the last approval keeps the change from ever landing.
  */
 import { limits, ownerOf } from "@antiphon/contracts";
 import type {
@@ -173,7 +174,7 @@ function afterLoss(
   return to({ ...task, lapses }, backoff(epoch, at, lapses - 2, policy));
 }
 
-/** run/R8: an attempt that never ran cannot have crashed its Associate, so the task is not poison. */
+/** associate/A5: an attempt that never ran cannot have crashed its Associate, so the task is not poison. */
 function afterOutage(
   task: TaskState,
   { epoch, at }: TaskRecord,
@@ -253,7 +254,7 @@ function afterApproval(
   return decided(task, { ...phase, at, approvedBy: [...approvedBy, body.by] }, rule);
 }
 
-/** run/R10, run/R11: a verified change lands when nobody is left who has to decide about it. */
+/** run/R10: a verified change lands when nobody is left who has to decide about it. */
 function decided(task: TaskState, phase: Extract<TaskPhase, { kind: "awaiting" }>, rule: Asked): TaskStep {
   const { epoch, report, at, verdict, approvedBy, gates } = phase;
   return gates.length > 0 || approvedBy.length < approvalsNeeded(rule, verdict)

@@ -174,7 +174,7 @@ describe("a run of one task", () => {
     expect(fold(log).context.tasks[0]?.rejections).toBe(0);
   });
 
-  test("run/R8: attempts that never had a sandbox wait with backoff and do not poison the task", () => {
+  test("associate/A5: attempts that never had a sandbox wait with backoff and do not poison the task", () => {
     const log = new RecordLog().opened([planned(T1)]);
     for (const epoch of [1, 2, 3]) {
       expect(owed(log)).toEqual([`dispatch ${T1} ${epoch}`]);
@@ -198,7 +198,7 @@ describe("a run of one task", () => {
 });
 
 describe("a diamond", () => {
-  test("run/R6: dispatches a task only when all its dependencies are done", () => {
+  test("run/R5: dispatches a task only when all its dependencies are done", () => {
     const log = new RecordLog().opened(diamond());
     expect(owed(log)).toEqual([`dispatch ${T1} 1`]);
     landed(log, T1, 1);
@@ -339,13 +339,13 @@ describe("pause", () => {
   const control = (log: RecordLog, n: number, kind: "pause" | "resume"): RecordLog =>
     log.add("control", null, n, { kind, by: "local" });
 
-  test("run/R7: nothing new is dispatched while paused, and the resume dispatches it", () => {
+  test("run/R4: nothing new is dispatched while paused, and the resume dispatches it", () => {
     const log = control(new RecordLog().opened([planned(T1)]), 1, "pause");
     expect(owed(log)).toEqual([]);
     expect(owed(control(log, 2, "resume"))).toEqual([`dispatch ${T1} 1`]);
   });
 
-  test("run/R7: work under way is verified and landed, and a rejected attempt waits for the resume", () => {
+  test("run/R4: work under way is verified and landed, and a rejected attempt waits for the resume", () => {
     const log = control(proposed(new RecordLog().opened([planned(T1), planned(T2, [T1])]), T1), 1, "pause");
     expect(owed(log)).toEqual([`verify ${T1} 1`]);
     expect(owed(log.judged(T1, 1, {}))).toEqual([`land ${T1} 1`]);
@@ -360,7 +360,7 @@ describe("pause", () => {
     expect(owed(control(log, 4, "resume"))).toEqual([`dispatch ${T2} 2`]);
   });
 
-  test("run/R7: a pause before the plan holds, a paused run can be canceled, and one with nothing left closes", () => {
+  test("run/R4: a pause before the plan holds, a paused run can be canceled, and one with nothing left closes", () => {
     const log = new RecordLog();
     const full = new RecordLog().opened([planned(T1)]);
     log.records.push(full.records[0]!);

@@ -9,11 +9,12 @@
  * `outstanding` derives the effects that are still to be done from a state, so a crash at any point only requires
  * folding the records again.
  *
+ * A pause changes no state of the machine, so nothing is lost until the resume: attempts that are under way are verified and landed.
+ *
  * Promises:
- *   run/R4 Because the order of the stream decides, every Director treats a cancel alike: a change whose verdict comes
- *     after the cancel never lands, and a change accepted before it may finish landing.
- *   run/R7 Because a pause changes no state of the machine, it holds back every new dispatch, lets attempts that are
- *     under way be verified and landed, and loses nothing until the resume.
+ *   run/R4 Because the order of the stream decides, every Director treats a cancel and a pause alike: a change whose
+ *     verdict comes after the cancel never lands, one that was accepted before may finish landing, and a pause holds
+ *     back new dispatches alone until the resume.
  *
  * A Director of the release before ends a run at a question about its criteria. That end counts, so a run may close while it
  * works or waits.

@@ -83,7 +83,7 @@ function missing(log: RecordLog): string[] {
 }
 
 describe("a run whose changes a skill judges", () => {
-  test("run/R11: dispatches the skill after the clean room's PASS, and lands after it has passed", () => {
+  test("run/R10: dispatches the skill after the clean room's PASS, and lands after it has passed", () => {
     const log = opened();
     expect(owed(log)).toEqual([`dispatch ${T1} 1`]);
     expect(owed(passed(log))).toEqual([`dispatch ${REVIEWER} 1`]);
@@ -200,7 +200,7 @@ describe("a skill beside people who approve", () => {
     expect(refused?.reason).toContain("is not the current epoch");
   });
 
-  test("run/R11: what a skill finds about a change that people sent back does not count for the next one", () => {
+  test("run/R10: what a skill finds about a change that people sent back does not count for the next one", () => {
     const log = begun(passed(opened(["reviewer"], { approvals: { needed: 1 } })), REVIEWER, 1, 1);
     expect(owed(word(log, "changes"))).toEqual([`dispatch ${T1} 2`]);
     passed(log, 2);
@@ -243,7 +243,7 @@ describe("the branch that was asked for", () => {
     expect(owed(landed().judged(null, 1, { commit: commitOf(1) }))).toEqual(["land-integration"]);
   });
 
-  test("run/R11: takes another commit, because the branch moved, only after every skill has judged that one too", () => {
+  test("run/R10: takes another commit, because the branch moved, only after every skill has judged that one too", () => {
     const log = landed({}, ["reviewer", "qa"]);
     expect(owed(moved(log, 1, [REVIEWER, QA]))).toEqual([`dispatch ${REVIEWER} 2`]);
     expect(owed(begun(log, REVIEWER, 2, 1, 1))).toEqual([]);
@@ -288,7 +288,7 @@ describe("the branch that was asked for", () => {
     expect(missing(log)).toEqual([]);
   });
 
-  test("run/R11: what a skill says about an earlier place of the change counts for nothing", () => {
+  test("run/R10: what a skill says about an earlier place of the change counts for nothing", () => {
     const log = again(moved(landed()), REVIEWER, 2, 1, PASS);
     log.add("landing", null, 1, headMoved);
     moved(log, 2);

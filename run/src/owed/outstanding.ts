@@ -2,11 +2,12 @@
  * The effects a run still needs, derived from its state. The same state always gives the same effects, so a
  * redelivery, a sweep and a second Director all end in the same single-assignment records.
  *
+ * Proposals queue for the clean room in stream order.
+ *
  * Promises:
- *   run/R5 Because a verdict holds only for the head it was made on, at most one task of a run is between its clean room
- *     and its landing, so the verified commit is the commit that lands; other proposals queue in stream order.
- *   run/R6 Because a task builds on the changes of its dependencies, it is dispatched from the run's current head, and
- *     only after all of them are done.
+ *   run/R5 Because a verdict holds only for the head it was made on, a task starts from the head that holds the changes
+ *     of all its dependencies, and at most one task of a run is between its clean room and its landing, so the verified
+ *     commit is the commit that lands.
  */
 import type { RunSnapshot } from "../machine/replay.ts";
 import { isPaused } from "../facts/run-facts.ts";
@@ -61,7 +62,7 @@ export function outstanding(run: RunSnapshot): Effect[] {
     case "working":
     case "waiting_input":
       return [
-        ...(isPaused(context.facts) ? [] : dispatches(context)), // run/R7
+        ...(isPaused(context.facts) ? [] : dispatches(context)), // run/R4
         ...landings(tasks),
         ...verifications(tasks),
       ];
@@ -87,7 +88,7 @@ function poisoned({ phase, planned, lapses }: TaskState): PoisonedTask[] {
 
 function dispatches(run: RunState): Effect[] {
   return run.tasks
-    .filter((task) => isReady(task, run)) // run/R6
+    .filter((task) => isReady(task, run)) // run/R5
     .map((task) => ({ kind: "dispatch", ...placeOf(task) }));
 }
 

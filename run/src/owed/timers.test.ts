@@ -58,7 +58,7 @@ describe("a time that has come", () => {
     expect(step(log, "deadline", 1, now)).toEqual({ kind: "later", at: after(now, 310_000) });
   });
 
-  test("run/R9: a timer the run no longer waits for changes nothing: another epoch, another phase, a run that is over", () => {
+  test("run/R1: a timer the run no longer waits for changes nothing: another epoch, another phase, a run that is over", () => {
     const never = new Date(8e14);
     const log = dispatched().claimed(T1).lapsed(T1, 1);
     expect(step(log, "deadline", 1, never)).toEqual({ kind: "moot" });
@@ -70,7 +70,7 @@ describe("a time that has come", () => {
     expect(step(log.add("due", T1, 2, { kind: "rest" }), "rest", 2, never)).toEqual({ kind: "moot" });
   });
 
-  test("run/R9: a spent budget is reported once: after the cancel the timer is moot", () => {
+  test("run/R1: a spent budget is reported once: after the cancel the timer is moot", () => {
     const log = dispatched({ run_time_budget_s: 60 });
     const end = after(at(log, "intent"), 60_000);
     expect(step(log, "budget", 0, after(end, -1))).toEqual({ kind: "later", at: end });

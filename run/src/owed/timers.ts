@@ -4,9 +4,8 @@
  *
  * An attempt is lost when its claim is older than its budget and grace, even if its holder still sends heartbeats.
  *
- * Promises:
- *   run/R9 Because a timer may fire twice, late or after its reason is gone, it changes a run only through a record, and
- *     only while the run still waits for it, so that a repeated timer leads to the same record or to none.
+ * Because a timer may fire twice, late or after its reason is gone, it changes a run only through a record, and only while
+ * the run still waits for it, so that a repeated timer leads to the same record or to none (run/R1).
  */
 import type { TimerAddress } from "@antiphon/contracts";
 import type { RunSnapshot } from "../machine/replay.ts";
@@ -53,7 +52,7 @@ export function dueStep(run: RunSnapshot, timer: TimerAddress, now: Date, bounds
   );
   const waiting = task === undefined ? null : timerOf(run, task, bounds);
   if (task === undefined || waiting?.kind !== timer.kind || waiting.epoch !== timer.epoch)
-    return { kind: "moot" }; // run/R9
+    return { kind: "moot" }; // run/R1
   if (now < waiting.at) return { kind: "later", at: waiting.at };
   const at = { taskId: task.planned.task.task_id, epoch: timer.epoch };
   switch (task.phase.kind) {

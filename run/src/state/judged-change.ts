@@ -38,7 +38,7 @@ export function changeFor(
     : { task, head, commit, tree, at, attempt, integration: null };
 }
 
-/** The change that the skill was given, if it still waits for it; null: what the skill says about it counts for nothing (run/R11). */
+/** The change that the skill was given, if it still waits for it; null: what the skill says about it counts for nothing (run/R10). */
 export function judgedChange(
   run: Pick<RunState, "tasks" | "integration">,
   { planned, judges }: Pick<TaskState, "planned" | "judges">,

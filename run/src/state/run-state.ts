@@ -8,9 +8,11 @@
  *
  * Promises:
  *   run/R1 Because two Directors and every rebuild must come to the same result, the state and the view of a run are
- *     functions of its records in stream order: they use no clock, no id and no randomness.
- *   run/R2 Because an Associate that lost its lease may still write, a record of an older epoch changes neither the task
- *     nor its step in the view; it is refused with the reason.
+ *     functions of its records in stream order: they use no clock, no id and no randomness, and a timer, which may fire
+ *     twice or late, changes a run only through a record.
+ *   run/R2 Because an Associate that lost its lease may still write, nothing of an older epoch counts: its record
+ *     changes neither the task nor its step in the view and is refused with the reason, and its sandbox leaves no
+ *     checkpoint any more.
  *   run/R3 Because a reported end must hold, a task that is `done` or `failed` and a run that is closed never change
  *     again and start no effect.
  */
@@ -171,7 +173,7 @@ export function isReady(task: TaskState, run: Work): boolean {
   );
 }
 
-/** run/R11: a skill begins when a verified change waits for it and for no skill before it. */
+/** run/R10: a skill begins when a verified change waits for it and for no skill before it. */
 function isAsked(
   { task: { task_id } }: PlannedTask,
   { of }: PlannedGate,

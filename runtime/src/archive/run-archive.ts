@@ -26,10 +26,13 @@ import { journalStreamOf, runMessages } from "../journal/run-messages.ts";
  * records and chain of causes are intact is packed; forged decisions are neither packed nor purged. A restored run is
  * due again once its restore has reached the archiving age.
  *
+ * A record is deleted only when `archived` is stored and the pack renewed as well; `closed` goes last, so an interrupted purge never
+ * leaves an open run.
+ *
  * Promises:
- *   runtime/J10 Because a purged record exists only in its pack, a record is deleted only after its pack was read back
- *     with the same bytes, `archived` was stored and the pack was renewed; the `intent` goes first and `closed` last, so
- *     an interrupted purge never leaves an open run and is found again.
+ *   runtime/J10 Because a purged record exists only in its pack, it is deleted only after the pack was read back with
+ *     the same bytes, the `intent` first and `closed` last, so that a run reads the same before, during and after it is
+ *     archived, and an interrupted purge is found again.
  */
 export interface PackedRun {
   readonly runId: string;

@@ -18,8 +18,9 @@ import { isReported, judgeReport, type FirstClaim, type Judgement } from "./repo
  * signature. A forged message stays in the stream as evidence, is logged once per process as an error, and is counted.
  *
  * Promises:
- *   runtime/J14 Because anyone who may publish can write on the subject of a decision, a message there without a
- *     trusted signature is never returned as a record, hides no genuine one, and leaves the register free for it.
+ *   runtime/J14 Because anyone who reaches NATS may write on the register of a record, what is no record there, or
+ *     lacks its signature (a decision that of a pinned key, a report that of the key of its attempt's first claim), is
+ *     never returned, hides no genuine record, and leaves the register free for it.
  */
 export class ForgedDecisions {
   /** Exported as `antiphon_forged_decisions_total`. */
@@ -99,7 +100,7 @@ function isLater(message: StoredMessage, claims: ReadonlyMap<string, FirstClaim>
   return claim !== undefined && claim.seq !== message.seq && claim.digest !== digestOf(message.data);
 }
 
-/** The first message that counts on the register of one that counts as well (runtime/J15). */
+/** The first message that counts on the register of one that counts as well (runtime/J14). */
 async function standing(bus: Bus, stream: string, message: StoredMessage): Promise<StoredMessage> {
   const first = (await firstBelieved(bus, stream, message.subject)) ?? message;
   if (first.seq !== message.seq) bus.forged.alarm(message, "its register holds an earlier record", stream);

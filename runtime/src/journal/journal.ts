@@ -13,8 +13,9 @@ import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
  * not occupy a register: the genuine one is appended behind it.
  *
  * Promises:
- *   runtime/J1 Because a writer may repeat itself or race another one, each subject keeps its first record: a second
- *     append returns `duplicate` if the digest is the same, and otherwise `conflict` with the record that stands.
+ *   runtime/J1 Because a writer may repeat itself or race another one, the subject of a record is a function of its
+ *     type, run, task and epoch alone, and keeps its first record: a second append returns `duplicate` if the digest is
+ *     the same, and otherwise `conflict` with the record that stands.
  */
 export type AppendResult =
   { kind: "appended" | "duplicate"; record: StoredRecord } | { kind: "conflict"; existing: StoredRecord };

@@ -30,9 +30,9 @@ import { noTrust, type Trust } from "./trust.ts";
  * record's body, so it is frozen. All of this memory is bounded.
  *
  * Promises:
- *   runtime/J3 Because storage can damage bytes and anyone can publish, every record is checked when it is read: it has
- *     the digest it was stored under, fits its subject and has the shape of its type; otherwise the read throws
- *     ANT_JOURNAL_CORRUPT with the subject and stream sequence.
+ *   runtime/J3 Because damaged or missing records would lead to wrong decisions, a read returns all that was
+ *     acknowledged before it began, each record with its digest, on its subject and in the shape of its type, or it
+ *     fails within its deadline and names a damaged one (ANT_JOURNAL_CORRUPT).
  */
 export type RecordMessage = Pick<StoredMessage, "subject" | "seq" | "at" | "data" | "header">;
 

@@ -17,10 +17,9 @@ import { placeOf, type RecordMessage } from "./record-reader.ts";
  * counts for nothing, so that it cannot make a run unreadable. A record that was damaged on disk looks the same unless its
  * holder or a Director signed for it; without it the attempt is made again.
  *
- * Promises:
- *   runtime/J15 Because all Associates may write on every register of a claim or a result, a message there that is no record,
- *     and a report of an attempt whose first claim names a key without that key's signature, are treated like a forged
- *     decision (runtime/J14).
+ * Because all Associates may write on every register of a claim or a result, a message there that is no record, and a
+ * report of an attempt whose first claim names a key without that key's signature, are treated like a forged decision
+ * (runtime/J14).
  */
 export interface FirstClaim {
   readonly subject: string;
@@ -60,7 +59,7 @@ export async function judgeReport(
   if (address.type === "claim") return unfit === null ? UNJUDGED : { ...UNJUDGED, doubt: unfit };
   const claim = await firstClaim(bus, stream, message, address);
   if (unfit !== null || claim === null || claim.key === null) return { ...UNJUDGED, doubt: unfit, claim };
-  const why = signatureDoubt(bus, claim.key, message, record?.digest ?? digestOf(message.data)); // runtime/J15
+  const why = signatureDoubt(bus, claim.key, message, record?.digest ?? digestOf(message.data)); // runtime/J14
   if (why === null) return { ...UNJUDGED, claim };
   const counts = isBefore(message, claim) || isLapse(message.data);
   return { doubt: counts ? null : why, claim, mayHide: counts };

@@ -13,9 +13,8 @@ import { journalStreamOf, nextMessages, runMessages } from "./run-messages.ts";
  * where a run is stored (`archived`, `restored`) are not part of its history. Reading costs nothing extra for a run
  * that is not archived; a run that is restored, or of which nothing was purged yet, does not need its pack.
  *
- * Promises:
- *   runtime/J11 Because readers should not notice the archive, a run reads the same before, during and after it is
- *     archived and restored: the same records with the same sequences, times, digests and signatures, in the same order.
+ * Because readers should not notice the archive, a run reads the same before, during and after it is archived and restored:
+ * the same records with the same sequences, times, digests and signatures, in the same order (runtime/J10).
  */
 
 export interface RunPart {
@@ -46,17 +45,17 @@ export class RunHistory {
     if (!goesOn) return { records: await this.recordsOf(messages, fromSeq), goesOn };
     // A run's last records say whether it is archived. They are read after this page, so nothing was purged before it.
     if ((await this.archived(runId)) !== null)
-      return { records: await this.records(runId, fromSeq), goesOn: false }; // runtime/J11
+      return { records: await this.records(runId, fromSeq), goesOn: false }; // runtime/J10
     return { records: messages.map((message) => this.bus.records.read(message)), goesOn };
   }
 
   private async recordsOf(messages: readonly StoredMessage[], fromSeq: number): Promise<StoredRecord[]> {
     const live = messages.map((message) => this.bus.records.read(message));
-    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type)); // runtime/J11
+    const own = live.filter(({ type }) => !STORAGE_TYPES.includes(type)); // runtime/J10
     const archived = latestArchived(live);
     const all =
       archived === null || isWhole(archived, live, messages) ? own : await this.merge(archived, own);
-    return all.filter(({ seq }) => seq >= fromSeq).sort((a, b) => a.seq - b.seq); // runtime/J11
+    return all.filter(({ seq }) => seq >= fromSeq).sort((a, b) => a.seq - b.seq); // runtime/J10
   }
 
   /** A register from the pack of an archived run; null if the run is not archived. */
@@ -78,7 +77,7 @@ export class RunHistory {
     const bySubject = new Map(own.map((record) => [record.subject, record]));
     for (const message of entry.records) {
       const record = believedRecordOf(this.bus, message);
-      if (record !== null) bySubject.set(message.subject, record); // runtime/J11
+      if (record !== null) bySubject.set(message.subject, record); // runtime/J10
     }
     return [...bySubject.values()];
   }

@@ -47,7 +47,7 @@ export async function nextMessages(
     const upTo = found.at(-1)?.seq ?? 0;
     const believed = await believedOf(bus, stream, found);
     const own = believed.filter(({ seq }) => seq >= fromSeq && seq <= upTo);
-    return firstClaims(bus, stream, own); // runtime/J15
+    return firstClaims(bus, stream, own); // runtime/J14
   };
   const whole = isLong ? null : await wholeRun(bus, stream, runId, fromSeq);
   if (whole !== null) {

@@ -30,9 +30,9 @@ import { headerBlock } from "./wire-headers.ts";
  * and read; it never hangs on a server that is gone.
  *
  * Promises:
- *   runtime/J7 Because a record is only as durable as its server, a service starts only on a nats-server >= 2.15 that
- *     fsyncs before it acknowledges (unless waived explicitly) and that kept every stream option asked for; provisioning
- *     never loosens the guarantees of a stream that exists.
+ *   runtime/J7 Because the journal is the only truth about a run, a service starts only on a nats-server that fsyncs
+ *     before it acknowledges (unless waived explicitly) and kept every stream option asked for, so that a stream is on
+ *     disk, refuses records when it is full, and never drops an old one; provisioning loosens none of this.
  */
 export interface BusOptions {
   /** One URL or several, comma separated: `nats://127.0.0.1:4222`. */

@@ -13,10 +13,9 @@ import type { StreamLeader } from "./stream-leader.ts";
  * One record takes one request. All last messages of a wildcard ("multi last") also take one request, and since every
  * subject of the journal holds one record, that is a whole run.
  *
- * Promises:
- *   runtime/J8 Because half an answer would lead to wrong decisions, a read of a record or a whole run returns
- *     everything that was acknowledged before it began, whichever replica answers, or it fails: it is never silently cut
- *     short, and it ends within its deadline.
+ * Because half an answer would lead to wrong decisions, a read of a record or a whole run returns everything that was
+ * acknowledged before it began, whichever replica answers, or it fails: it is never silently cut short, and it ends within
+ * its deadline (runtime/J3).
  */
 export interface Batch {
   messages: StoredMessage[];
@@ -68,7 +67,7 @@ export class DirectReader {
   async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
     const standard = this.standard(async (leader, attempt) => {
       if (attempt.kind !== "none") return attempt;
-      const message = await leader.last(stream, subject); // runtime/J8
+      const message = await leader.last(stream, subject); // runtime/J3
       return message === null ? attempt : { kind: "done", messages: [message], pending: 0, upToSeq: 0 };
     });
     const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs, standard);
@@ -89,7 +88,7 @@ export class DirectReader {
       const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs, standard);
       found.push(...(result?.messages ?? []));
       const last = result?.messages.at(-1);
-      // The server stops after 64 MiB and says how many are left. runtime/J8
+      // The server stops after 64 MiB and says how many are left. runtime/J3
       if (result === null || result.pending === 0 || last === undefined) return found;
       seq = last.seq + 1;
     }
@@ -119,7 +118,7 @@ export class DirectReader {
     let due: number | null = null;
     return this.standard(
       async (leader, attempt) => {
-        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt; // runtime/J8
+        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt; // runtime/J3
         return attempt.kind === "none" && (await leader.has(stream, filters, fromSeq)) ? LAGS : attempt;
       },
       async (leader) => {
@@ -183,14 +182,14 @@ export class DirectReader {
         const result = await (standard === null ? once() : heldTo(standard, once));
         if (result.kind === "done") return result;
         if (result.kind === "none") return null;
-        if (result.kind === "too-many") throw new TooManyResults(subject); // runtime/J8
+        if (result.kind === "too-many") throw new TooManyResults(subject); // runtime/J3
         if (result.kind === "unreadable" && ++unreadable >= unreadableTries) {
-          throw new UnreadableMessage(`${subject} ${body}`); // runtime/J8
+          throw new UnreadableMessage(`${subject} ${body}`); // runtime/J3
         }
         reason = result.kind === "later" ? result.reason : "the server does not deliver a stored message";
       }
       const left = until - performance.now();
-      if (left <= 0) break; // runtime/J8
+      if (left <= 0) break; // runtime/J3
       await this.sleep(Math.min(left, backoffMs(attempt, retryPolicy, Math.random())));
     }
     throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
@@ -230,7 +229,7 @@ export class DirectReader {
           gap
             ? { kind: "later", reason: "an answer was lost on the way" }
             : endOf(message, code, wanted, messages),
-        ); // runtime/J8
+        ); // runtime/J3
       });
       this.pending.add(fail);
       try {

@@ -5,10 +5,9 @@ import type { Logger } from "../process/logger.ts";
 /**
  * Every subscription of this process is made here.
  *
- * Promises:
- *   runtime/J12 Because the client library stops reading its socket when a callback throws, every subscription catches
- *     what its handler throws: no message keeps this process from hearing the next one, and every request that arrives
- *     is answered with a result or a coded error.
+ * Because the client library stops reading its socket when a callback throws, every subscription catches what its handler
+ * throws: no message keeps this process from hearing the next one, and every request that arrives is answered with a result
+ * or a coded error (runtime/J5).
  */
 export interface SubscriptionOptions {
   queue?: string;
@@ -30,7 +29,7 @@ export function subscribe(
       try {
         hear(message);
       } catch (thrown) {
-        if (!isTold) log?.warn({ subject, err: thrown }, "undeliverable message dropped"); // runtime/J12
+        if (!isTold) log?.warn({ subject, err: thrown }, "undeliverable message dropped"); // runtime/J5
         isTold = true;
       }
     },

@@ -217,7 +217,7 @@ export class CommitLane {
         this.settle(entry, { kind: "ok", seq: first + index, count: 1 }),
       );
     } else if (commit.batch) {
-      for (const entry of commit.entries) this.again(entry, 0); // runtime/J6
+      for (const entry of commit.entries) this.again(entry, 0); // runtime/J2
     } else {
       for (const entry of commit.entries) this.conclude(entry, result);
     }
@@ -257,7 +257,7 @@ export class CommitLane {
   }
 }
 
-/** The entries whose expectations do not concern each other (runtime/J6). The others are sent after them. */
+/** The entries whose expectations do not concern each other (runtime/J2). The others are sent after them. */
 function unrelated(entries: readonly Entry[]): Entry[] {
   const scopes = new Set<string>();
   const watched = new Set<string>();

@@ -113,7 +113,7 @@ describe("publisher", () => {
     expect(seqs).toEqual(Array.from({ length: 20 }, (_, i) => 101 + i));
   });
 
-  it("runtime/J6: sends the members of a refused batch again singly, and never in a batch", async () => {
+  it("runtime/J2: sends the members of a refused batch again singly, and never in a batch", async () => {
     const results = Array.from({ length: 15 }, (_, i) => publisher.publish(out(`s${i}`)));
     await turn();
     port.answer(port.sent.at(-1)?.reply, refused(10071));
@@ -129,7 +129,7 @@ describe("publisher", () => {
     expect(kinds[3]).toBe("failed");
   });
 
-  it("runtime/J6: accepts a batch's acknowledgement only if it counts every member", async () => {
+  it("runtime/J2: accepts a batch's acknowledgement only if it counts every member", async () => {
     for (let i = 0; i < 12; i += 1) void publisher.publish(out(`s${i}`));
     await turn();
     port.answer(port.sent.at(-1)?.reply, { stream: "S", seq: 12, batch: "b", count: 11 });

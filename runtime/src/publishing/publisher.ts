@@ -17,13 +17,14 @@ import type { HeaderLines } from "../nats/wire-headers.ts";
  * Lifecycle: open -> closed. While the connection is down nothing is sent. Messages that were in flight are unknown and
  * are sent again when the connection is back.
  *
+ * Because one stale member makes the server refuse a whole batch, members of a refused or unknown batch are sent again
+ * singly; and a message with an expectation about its run shares no batch with others of that run, since the server checks
+ * it against stored messages only (runtime/J2).
+ *
  * Promises:
- *   runtime/J2 Because a lost acknowledgement leaves a message's fate unknown, the very same message is sent again under
- *     the same subject and expectation until its fate is known; a publish settles exactly once, as `unknown` only if it
- *     was aborted, the publisher closed, or it allows a single attempt.
- *   runtime/J6 Because one stale member makes the server refuse a whole batch, members of a refused or unknown batch are
- *     sent again singly; and a message with an expectation about its run shares no batch with others of that run, since
- *     the server checks it against stored messages only.
+ *   runtime/J2 Because a lost acknowledgement leaves a message's fate unknown, the very same message is sent again,
+ *     alone if its batch was refused, under the same subject and expectation until its fate is known; a publish settles
+ *     exactly once, as `unknown` only if it was aborted, the publisher closed, or it allows a single attempt.
  */
 export interface Outgoing {
   stream: string;

@@ -44,7 +44,7 @@ export function serveRpcStream<Request, Event extends object>(
   handler: (request: Request, emit: (event: Event) => void) => Promise<void>,
   options: RpcOptions = {},
 ): () => Promise<void> {
-  // Async, so that anything thrown here becomes an answer (runtime/J12).
+  // Async, so that anything thrown here becomes an answer (runtime/J5).
   return serve(bus, subject, queue, options, async (message) => {
     await handler(requestIn<Request>(message), (event) => {
       if (!bus.nc.isClosed()) respond(message, event);
@@ -80,7 +80,7 @@ function serve(
           endpoint.served(performance.now() - startedAt, failure.detail);
           const { code, detail, remedy } = failure;
           options.log?.[levelOf(failure)]({ subject, code, err: thrown }, "request failed");
-          if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // runtime/J12
+          if (!bus.nc.isClosed()) respond(message, { ok: false, code, message: detail, remedy }); // runtime/J5
         })
         .finally(() => running.delete(work));
       running.add(work);

@@ -32,8 +32,8 @@ import { withDeadline } from "../process/with-deadline.ts";
  *
  * Promises:
  *   runtime/J13 Because operators and supervisors act on these signs, `ready` means that the server is durable, the
- *     topology is in place and the role has started; an outage of NATS ends no service, but a final close does; and every
- *     failure ends with an exit code and one JSON line with code and remedy on standard error.
+ *     topology is in place and the role has started, an outage of NATS ends no service while a final close does, and
+ *     every failure ends with an exit code and one JSON line with code and remedy on standard error.
  */
 export interface ServiceContext {
   bus: Bus;

@@ -92,7 +92,7 @@ function registerConformance(open: () => Journal): void {
 
 /** Conditions on a whole run: that it is new, or that a certain record is its last one. */
 function orderConformance(open: () => Journal): void {
-  it("runtime/J6: exactly one of many writers opens a run, and the others get its intent", async () => {
+  it("runtime/J2: exactly one of many writers opens a run, and the others get its intent", async () => {
     const journal = open();
     const runId = fresh("run_");
     const results = await Promise.all(

@@ -28,8 +28,9 @@ import type { RecordMessage } from "../journal/record-reader.ts";
  * Promises:
  *   runtime/J4 Because a process can die at any moment, a delivery is acknowledged only after its handler has returned
  *     and all its outputs are stored, so an interrupted delivery is handled again.
- *   runtime/J5 Because a poisonous record would be redelivered for ever, a record whose handler keeps failing, or that
- *     probably keeps crashing its consumers, becomes a dead letter, which is stored before the delivery is terminated.
+ *   runtime/J5 Because one bad message must not stop the others, a record whose handler keeps failing, or that probably
+ *     keeps crashing its consumers, becomes a dead letter before its delivery is terminated, and a request that cannot
+ *     be handled gets a coded error, while the next one is heard.
  */
 export interface Delivery {
   record: StoredRecord;
@@ -203,7 +204,7 @@ async function decide(
     }
     const { doubt } = await judgeReport(bus, info.stream, stored, record);
     if (doubt !== null) {
-      bus.forged.alarm(stored, doubt, info.stream); // runtime/J15
+      bus.forged.alarm(stored, doubt, info.stream); // runtime/J14
       return { kind: "done" };
     }
     const outcome = await traced(bus, options, { record, deliveries, signal });
@@ -232,7 +233,7 @@ async function unreadable(
   }
   const why = await noise(bus, stream, stored);
   if (why !== null) {
-    bus.forged.alarm(stored, why, stream); // runtime/J15
+    bus.forged.alarm(stored, why, stream); // runtime/J14
     return { kind: "done" };
   }
   log.error({ subject, seq, code, detail }, "unreadable record");

@@ -4,10 +4,9 @@
 //
 // Promises:
 //   gateway/G1 Because every check runs before the first write, a request that is refused writes nothing.
-//   gateway/G2 Because a run id is answered only after the journal has acknowledged the run's `intent` record, a run that
-//     a caller knows survives every crash.
-//   gateway/G3 Because a run's id is derived from its Idempotency-Key, repeating a request starts no second run, and
-//     the same key with another intent is refused.
+//   gateway/G2 Because a run's id is derived from its Idempotency-Key, and answered only after the journal has
+//     acknowledged the run's `intent` record, a run that a caller knows survives every crash, a repeated request starts
+//     no second run, and the same key with another intent is refused.
 import { AntiphonError } from "@antiphon/contracts";
 import { factsOf, runView, type RunFacts } from "@antiphon/run";
 import type { ControlBody, RebuiltRun, RunViewModel, StoredRecord } from "@antiphon/contracts";
@@ -27,7 +26,7 @@ import type { EvidenceReader } from "./evidence/evidence-reader.ts";
 import { journalController } from "./journal/journal-controller.ts";
 import type { JournalController } from "./journal/journal-controller.ts";
 import { intentIntake, type IntakeOptions } from "./intents/intent-intake.ts";
-import type { IntentIntake } from "./intents/intent-intake.ts";
+import type { IntentIntake, Started } from "./intents/intent-intake.ts";
 import { operationsController } from "./operations/operations-controller.ts";
 import type { Operations } from "./operations/operations-controller.ts";
 import { PolicyController } from "./policy/policy-controller.ts";
@@ -63,7 +62,7 @@ export interface Gateway {
     request: { body: unknown; principal: string },
   ): Promise<Controlled>;
   /** Retries a failed run as a new run; repeated requests return the same new run. */
-  retry(runId: string, caller: Caller): Promise<{ runId: string; replayed: boolean }>;
+  retry(runId: string, caller: Caller): Promise<Started>;
   /** Puts the records of an archived run back into the journal. */
   restore(runId: string, principal: string): Promise<RestoredRun>;
   /** Rebuilds a run's documents from the journal. */

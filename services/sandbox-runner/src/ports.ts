@@ -87,8 +87,11 @@ export interface Command {
   readonly keepBytes: number;
   /** Most bytes of both streams together. More ends the sandbox. */
   readonly maxOutputBytes: number;
-  /** The command may ask (`Sandbox.canAsk`): called with its question. Its time limit rests until `Sandbox.answer`. */
-  readonly onQuestion?: (text: string) => void;
+  /**
+   * The command may ask (`Sandbox.canAsk`): called with its question, and with a way to look at its output so far. Its time limit
+   * rests until `Sandbox.answer`.
+   */
+  readonly onQuestion?: (text: string, soFar: () => PartialOutput | null) => void;
   /** A message of its inbox was read. */
   readonly onHeard?: (heard: Heard) => void;
   /**
@@ -115,6 +118,13 @@ export interface CommandExit {
   readonly stderr: BoundedOutput;
 }
 
+/** The output of a command up to now. */
+export interface PartialOutput {
+  readonly stdout: BoundedOutput;
+  readonly stderr: BoundedOutput;
+  readonly durationMs: number;
+}
+
 /** The reason why a sandbox ended before its work did. */
 export type SandboxDeath =
   | { readonly kind: "timeout" }
@@ -128,11 +138,7 @@ export class SandboxDied extends Error {
   override readonly name = "SandboxDied";
   readonly death: SandboxDeath;
   /** The output of the running command up to then. */
-  readonly partial: {
-    readonly stdout: BoundedOutput;
-    readonly stderr: BoundedOutput;
-    readonly durationMs: number;
-  } | null;
+  readonly partial: PartialOutput | null;
 
   constructor(death: SandboxDeath, partial: SandboxDied["partial"] = null) {
     super(`the sandbox ended: ${"message" in death ? death.message : death.kind}`);

@@ -59,7 +59,7 @@ describe("an Associate that dies", () => {
     expect(await world.result(sent)).toEqual({ kind: "lapsed", observer: "as_patient", holder: "as_gone" });
   });
 
-  test("associate/A7: and was killed loses its claim as soon as the next one starts on its machine, and not before", async () => {
+  test("associate/A8: and was killed loses its claim as soon as the next one starts on its machine, and not before", async () => {
     const [runId, epoch] = ["run_killed", 1];
     const holder = { associate: "as_killed", incarnation: "incarnation-of-the-killed" };
     const claim = { type: "claim" as const, runId, taskId: TASK, epoch, cause: null, body: holder };
@@ -102,7 +102,7 @@ describe("an Associate that dies", () => {
 
 describe("an Associate that is cut off", () => {
   test(
-    "associate/A4: stops its sandbox before another Associate can take its claim, and goes on when the server is back",
+    "associate/A1: stops its sandbox before another Associate can take its claim, and goes on when the server is back",
     async () => {
       const cutOff = await world.associate("as_cutoff", { slots: 1 });
       // It ends at a fixed time, so that the first try outlasts the outage's start and a second try ends soon.
@@ -127,7 +127,7 @@ describe("an Associate that is cut off", () => {
         world.nats.resume();
       }
       const body = await world.result(sent, 2 * REDELIVERY_MS);
-      // When the container was slow to stop it may still have been running; then the attempt is abandoned (associate/A3).
+      // When the container was slow to stop it may still have been running; then the attempt is abandoned (associate/A1).
       const lost = { kind: "abandoned", associate: "as_cutoff", code: "ANT_SANDBOX_RUNNER_LOST" };
       if (body.kind === "abandoned") expect(body).toMatchObject(lost);
       const last = body.kind === "abandoned" ? await next(sent) : sent;

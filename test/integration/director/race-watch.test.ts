@@ -44,7 +44,7 @@ async function world() {
   return { parts, first, enter, close, decide, cancelOf, hints };
 }
 
-it("director/D12: ends the other runs once the winner's success is in the journal, and not before", async () => {
+it("director/D13: ends the other runs once the winner's success is in the journal, and not before", async () => {
   const { first, close, decide, cancelOf, hints } = await world();
   expect(await first.look()).toBe("more");
   decide("run_a"); // It has the branch, and may still fail.
@@ -57,7 +57,7 @@ it("director/D12: ends the other runs once the winner's success is in the journa
   expect(hints).toEqual(["run_b"]);
 });
 
-it("director/D12: ends no run if the one that has the branch failed, or is in another race", async () => {
+it("director/D13: ends no run if the one that has the branch failed, or is in another race", async () => {
   const { first, enter, close, decide, cancelOf, hints } = await world();
   decide("run_a");
   await close("run_a", "failed");
@@ -69,7 +69,7 @@ it("director/D12: ends no run if the one that has the branch failed, or is in an
   expect([await cancelOf("run_b"), hints]).toEqual([null, []]);
 });
 
-it("director/D12: ends the others once the run that took the race over from a failed one has succeeded", async () => {
+it("director/D13: ends the others once the run that took the race over from a failed one has succeeded", async () => {
   const { first, enter, close, decide, cancelOf } = await world();
   await enter(first, "run_c");
   decide("run_a");

@@ -141,7 +141,7 @@ describe("a run waits by the server's clock", () => {
     }
   });
 
-  test("run/R9: after a first loss the attempt is dispatched at once, after the next ones with a backoff that is in the journal", async () => {
+  test("run/R1: after a first loss the attempt is dispatched at once, after the next ones with a backoff that is in the journal", async () => {
     const runId = await begin(world, {});
     const pauses: number[] = [];
     const dues: number[] = [];

@@ -95,7 +95,7 @@ const call = (lease: EgressOpened, ...texts: string[]) =>
     JSON.stringify({ model: "m-1", messages: texts.map((content) => ({ role: "user", content })) }),
   );
 
-it("egress-gateway/E8: what an attempt left is there for the next one, also over another gateway; then it leaves nothing and calls no model", async () => {
+it("run/R2: what an attempt left is there for the next one, also over another gateway; then it leaves nothing and calls no model", async () => {
   const lost = await begin("run_a", 1);
   expect(await kept(lost, "state")).toEqual([404, ""]);
   expect((await call(lost, "one"))[0]).toBe(200);

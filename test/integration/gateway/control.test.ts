@@ -239,7 +239,7 @@ describe("dead letters", () => {
 });
 
 describe("admission", () => {
-  test("gateway/G8: at the bound of open runs a new run gets 429 and no record; a closed run makes room, and the count survives a restart", async () => {
+  test("gateway/G7: at the bound of open runs a new run gets 429 and no record; a closed run makes room, and the count survives a restart", async () => {
     const small = await openWorld({ openRuns: 3 });
     try {
       const intent = await small.call("POST", "/intents", { body: intentFor(repo.path) });
@@ -288,7 +288,7 @@ describe("places among the open runs", () => {
       (error: unknown) => (error as { code: string }).code,
     );
 
-  test("gateway/G8: are held while their repositories are inspected, even if the journal is counted meanwhile", async () => {
+  test("gateway/G7: are held while their repositories are inspected, even if the journal is counted meanwhile", async () => {
     const repository = { name: "app", path: repo.path };
     const looked = await callRpc<object>(
       small.bus,
@@ -324,7 +324,7 @@ describe("places among the open runs", () => {
     await stop();
   });
 
-  test("gateway/G8: include a run that is stored while the journal is counted, and count each place once", async () => {
+  test("gateway/G7: include a run that is stored while the journal is counted, and count each place once", async () => {
     const already = await countOpenRuns(small.bus);
     const [counted, told] = [gate(), gate()];
     let looks = 0;

@@ -170,7 +170,7 @@ describe("a 202", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  it("gateway/G3: starts one run, even if it is sent repeatedly and in parallel", async () => {
+  it("gateway/G2: starts one run, even if it is sent repeatedly and in parallel", async () => {
     const id = await newIntent(intentFor(repo));
     const headers = { "idempotency-key": "key-1" };
     const answers = await Promise.all(
@@ -195,7 +195,7 @@ describe("an Idempotency-Key", () => {
     ]);
   });
 
-  it("gateway/G3: is refused for another intent", async () => {
+  it("gateway/G2: is refused for another intent", async () => {
     const headers = { "idempotency-key": "key-3" };
     await world.call("POST", `/intents/${await newIntent(intentFor(repo))}/run`, { headers });
     const other = await world.call(

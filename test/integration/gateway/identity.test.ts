@@ -107,7 +107,7 @@ const ROUTES = Object.entries(ROUTE_RIGHTS).filter(([route]) => route !== "POST 
 describe.each(ROLES)("a person with the role %s", (role) => {
   const name = Object.keys(PEOPLE).find((one) => PEOPLE[one]?.includes(role)) ?? "";
 
-  it.each(ROUTES)("gateway/G9: meets %s according to its rights", async (route, wanted) => {
+  it.each(ROUTES)("gateway/G4: meets %s according to its rights", async (route, wanted) => {
     const [method = "", path = ""] = route.split(" ");
     const before = await world.stored();
     const answer =
@@ -122,7 +122,7 @@ describe.each(ROLES)("a person with the role %s", (role) => {
 });
 
 describe("a route without a row", () => {
-  it("gateway/G9: is for admins alone", () => {
+  it("gateway/G4: is for admins alone", () => {
     expect(rightsFor("POST", "/unlisted")).toEqual(["operate"]);
     expect(rightsFor("HEAD", "/runs")).toEqual(["read"]);
   });
@@ -200,7 +200,7 @@ describe("the queues", () => {
     return (body["held"] as HeldAttempts[]).map(({ tenant }) => tenant);
   };
 
-  it("gateway/G9: name to a reader no other tenant than its own, and all to an admin and to the deployment", async () => {
+  it("gateway/G4: name to a reader no other tenant than its own, and all to an admin and to the deployment", async () => {
     // A Director that does not answer in time is left out.
     await expect.poll(() => tenantsFor(secretOf("root")), { timeout: 15_000 }).toHaveLength(3);
     expect(await tenantsFor(secretOf("sam"))).toEqual(["red"]);

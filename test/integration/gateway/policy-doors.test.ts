@@ -15,7 +15,17 @@ import { POLICY_RULES } from "../../../services/gateway/src/policy/policy.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { closedRecord } from "../../support/closed-record.ts";
 import { errorOf, openWorld } from "./gateway-world.ts";
-import { cellsOf, diff, policyOf, ratesOf, rowsOf, RULES, RUN_RULES, WAYS } from "./policy-table.ts";
+import {
+  BUDGET_RULES,
+  cellsOf,
+  diff,
+  policyOf,
+  ratesOf,
+  rowsOf,
+  RULES,
+  RUN_RULES,
+  WAYS,
+} from "./policy-table.ts";
 import type { Fields, Row, Side } from "./policy-table.ts";
 import { ROUTES } from "../../../services/gateway/src/http/route-table.ts";
 import type { Answer, World } from "./gateway-world.ts";
@@ -208,6 +218,36 @@ describe.each(DOORS)("$name", (door) => {
       expect([twin.status, twin.text]).toEqual([door.accepts, twin.text]);
     },
   );
+});
+
+describe("a retry under a policy that allows less by now", () => {
+  const rows = RUN_RULES.filter(({ rule }) => BUDGET_RULES.includes(rule));
+
+  it.each(rows)("has its budgets narrowed by $rule, and its answer and its record say so", async (row) => {
+    await enforce({});
+    const runId = await failedRun(row.bad);
+    await enforce(row.says);
+    const retried = await post(`/runs/${runId}/retry`);
+    expect(retried.status, retried.text).toBe(202);
+    const is = row.says[row.rule as "maxAttempts"] ?? 0;
+    expect(retried.body.narrowed).toMatchObject([{ was: row.value, is }]);
+    expect((await post(`/runs/${runId}/retry`)).body).toEqual({ ...retried.body, replayed: true });
+    const record = await world.journal.find("intent", String(retried.body.runId), null, 0);
+    if (record?.type !== "intent") throw new Error("a run has an intent");
+    const { narrowed, options } = record.body;
+    expect(narrowed).toEqual(retried.body.narrowed);
+    const { model_budget = {} } = options;
+    const budget = narrowed?.[0]?.budget ?? "";
+    const now = { ...options, model_tokens: model_budget.tokens, model_usd_micro: model_budget.usd_micro };
+    expect(now).toMatchObject({ [budget]: is });
+  });
+
+  it("says nothing of budgets that its run left open", async () => {
+    await enforce({});
+    const runId = await failedRun({});
+    await enforce({ maxAttempts: 1, maxTimeBudgetS: 60 });
+    expect((await post(`/runs/${runId}/retry`)).body).not.toHaveProperty("narrowed");
+  });
 });
 
 describe.each(DOORS)("$name", (door) => {

@@ -116,7 +116,7 @@ describe("a policy that became tighter while a change waits", () => {
   });
 });
 
-describe("gateway/G12: an approval is bound to the policy that its run began under", () => {
+describe("run/R10: an approval is bound to the policy that its run began under", () => {
   const NARROW: Partial<PolicyProfile> = { maxAttempts: 50 };
 
   it("is stale when the policy has changed, also over a restart, and names it; nothing is stored", async () => {

@@ -225,6 +225,18 @@ const because = (reason: string, ...rules: readonly string[]): Reasons =>
 const NO_TICKET = because("a run moves no ticket", "allowedWorkItemTransitions");
 const NO_CAPS = because("it counts the commands of a session", ...CAPS);
 const OF_RUN = { ...NO_TICKET, ...NO_CAPS };
+/** Budgets, which a retry states none of. Those of its run are narrowed. */
+export const BUDGET_RULES = [
+  "maxModelTokens",
+  "maxModelUsdMicro",
+  "maxAttempts",
+  "maxTimeBudgetS",
+  "maxRunTimeBudgetS",
+];
+const OF_RETRY = {
+  ...OF_RUN,
+  ...because("what is taken over is narrowed, and tested as that", ...BUDGET_RULES),
+};
 const DECISION: Reasons = {
   ...OF_RUN,
   ...because("the approval that is given is what the rule asks for", "requireApprovalForPush"),
@@ -263,7 +275,7 @@ const OF_WORDS = because("it has no such option; an open bound is set to the pro
 export const WAYS: Readonly<Record<string, Reasons>> = {
   "POST /intents": OF_RUN,
   "POST /intents/:id/run": OF_RUN,
-  "POST /runs/:id/retry": OF_RUN,
+  "POST /runs/:id/retry": OF_RETRY,
   "POST /dead-letters/:id/requeue": {
     ...OF_RUN,
     ...because(
@@ -274,7 +286,7 @@ export const WAYS: Readonly<Record<string, Reasons>> = {
   },
   "POST /intents by a session": OF_RUN,
   "POST /intents/:id/run by a session": OF_RUN,
-  "POST /runs/:id/retry by a session": OF_RUN,
+  "POST /runs/:id/retry by a session": OF_RETRY,
   "POST /checks": {
     ...because("a check has no such field", ...RULES.filter((rule) => !CHECKED.includes(rule))),
     ...NO_CAPS,

@@ -1,4 +1,4 @@
-/** gateway/G10: `RequestApproval` in a session, and the people who decide, over a real gateway and a real Director. */
+/** run/R10: `RequestApproval` in a session, and the people who decide, over a real gateway and a real Director. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BUCKETS } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
@@ -105,7 +105,7 @@ const refusal = (answer: Answer): [number, unknown] => [answer.status, errorOf(a
 const push = ({ session }: Place) => session.run("Push", { branchName: "topic" });
 const isRefused = { event: "CommandRejected", payload: { policyRule: "requireApprovalForPush" } };
 
-describe("gateway/G10: a request for approval in a session", () => {
+describe("run/R10: a request for approval in a session", () => {
   it("is refused to the person who sent the commands, to people without the right, and to the session itself", async () => {
     const at = await place();
     const { digest } = await ask(at, "ask-own");

@@ -1,5 +1,5 @@
 /**
- * runtime/J15: an Associate that was taken over, with the NATS user that all Associates share, reports an attempt that another
+ * runtime/J14: an Associate that was taken over, with the NATS user that all Associates share, reports an attempt that another
  * Associate claimed. Judged by what services read.
  */
 import { headers, type NatsConnection } from "@nats-io/nats-core";
@@ -86,7 +86,7 @@ const SIGNATURES: Record<string, (record: NewRecord) => Promise<string>> = {
   },
 };
 
-describe.each(Object.keys(SIGNATURES))("runtime/J15: a foreign report %s", (how) => {
+describe.each(Object.keys(SIGNATURES))("runtime/J14: a foreign report %s", (how) => {
   const sign = SIGNATURES[how] ?? (() => Promise.resolve(""));
   const slug = Object.keys(SIGNATURES).indexOf(how);
 
@@ -114,7 +114,7 @@ describe.each(Object.keys(SIGNATURES))("runtime/J15: a foreign report %s", (how)
   });
 });
 
-describe("runtime/J15: who may report an attempt", () => {
+describe("runtime/J14: who may report an attempt", () => {
   it("not the writer of a second claim, whose report the first claim's key did not sign", async () => {
     for (const runId of ["run_secondbefore", "run_secondafter"]) {
       await claimed(runId);
@@ -195,7 +195,7 @@ const NO_RECORDS: Record<string, (record: NewRecord) => [Uint8Array | string, Re
   ],
 };
 
-describe.each(Object.keys(NO_RECORDS))("runtime/J15: a message %s", (what) => {
+describe.each(Object.keys(NO_RECORDS))("runtime/J14: a message %s", (what) => {
   const slug = Object.keys(NO_RECORDS).indexOf(what);
 
   async function disturb(record: NewRecord): Promise<void> {
@@ -229,7 +229,7 @@ describe.each(Object.keys(NO_RECORDS))("runtime/J15: a message %s", (what) => {
   });
 });
 
-it("runtime/J15: a consumer is not handed a foreign report, and the server does not deliver it again", async () => {
+it("runtime/J14: a consumer is not handed a foreign report, and the server does not deliver it again", async () => {
   const abort = new AbortController();
   const heard: string[] = [];
   const consumption = consume(director, {

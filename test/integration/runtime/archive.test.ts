@@ -68,7 +68,7 @@ async function finished(): Promise<{ runId: string; before: StoredRecord[] }> {
 }
 
 describe("archiving", () => {
-  test("runtime/J11: a run reads the same before, during and after it is archived and restored", async () => {
+  test("runtime/J10: a run reads the same before, during and after it is archived and restored", async () => {
     const { runId, before } = await finished();
     expect(before.filter(({ signature }) => signature !== undefined)).toHaveLength(3);
     await archive([runId], 2);
@@ -99,7 +99,7 @@ describe("archiving", () => {
     expect(seen).toEqual(before.slice(2));
   });
 
-  test("runtime/J11: a long run is read part by part, each record once, before, during and after it is archived", async () => {
+  test("runtime/J10: a long run is read part by part, each record once, before, during and after it is archived", async () => {
     const runId = newRun();
     await finishRun(journal, runId);
     const more = Array.from({ length: 2_600 }, (_, at) => dispatchRecord(runId, "T-002", at + 1));

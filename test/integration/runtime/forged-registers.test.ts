@@ -119,7 +119,7 @@ test("runtime/J14: a forged decision in one part of a long run hides none of the
   expect(tailed).toEqual(whole);
 });
 
-test("runtime/J15: a claim written over another one is not read from a long run, in whichever part it is", async () => {
+test("runtime/J14: a claim written over another one is not read from a long run, in whichever part it is", async () => {
   const runId = "run_claimed";
   await openRun(journal, runId);
   const own = claimRecord(runId, "T-001", 1, "as_own");
@@ -174,7 +174,7 @@ test("the doctor names each forged decision of a run by register and sequence, a
   expect(closed).toBe(true);
 });
 
-test("runtime/J15: foreign reports and later claims stay out of a run that is checked and archived, and are removed before it is restored", async () => {
+test("runtime/J14: foreign reports and later claims stay out of a run that is checked and archived, and are removed before it is restored", async () => {
   const holder = openSigningKey(null);
   const rogue = openSigningKey(null);
   const reporting = openJournal(await nats.connect({ trust }), { key, reporter: holder });
@@ -213,7 +213,7 @@ test("runtime/J15: foreign reports and later claims stay out of a run that is ch
   for (const one of [same, await fresh()]) expect(await one.read("run_held")).toEqual(before);
 });
 
-test("runtime/J15: a report that was damaged is no forgery: its run is unreadable", async () => {
+test("runtime/J14: a report that was damaged is no forgery: its run is unreadable", async () => {
   const holder = openSigningKey(null);
   const reporting = openJournal(bus, { key, reporter: holder });
   await finishRun(reporting, "run_spoiled", undefined, holder.jwk);

@@ -66,7 +66,7 @@ describe("three servers, three copies of each stream", () => {
     expect((await journal.read(runId)).map(({ after }) => after)).toEqual([undefined, undefined, undefined]);
   });
 
-  it("runtime/J8: once a record is acknowledged to one service, every service reads it, from any server", async () => {
+  it("runtime/J3: once a record is acknowledged to one service, every service reads it, from any server", async () => {
     const buses = await Promise.all(cluster.members.map(({ url }) => cluster.connect({ servers: url })));
     const pairs = Array.from({ length: 150 }, (_, i) => i);
     const missed: string[] = [];

@@ -82,7 +82,7 @@ describe("the publisher against a real server", () => {
     expect(await slow.read("run_slow")).toHaveLength(40);
   });
 
-  it("runtime/J6: one stale record in a batch does not fail its neighbours, which are sent singly", async () => {
+  it("runtime/J2: one stale record in a batch does not fail its neighbours, which are sent singly", async () => {
     await journal.append(claimRecord("run_mixed", "T-7", 1, "as_first"));
     const results = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
@@ -110,7 +110,7 @@ describe("the publisher against a real server", () => {
     }
   });
 
-  it("runtime/J8: reads a run with more records than one direct get resolves whole and in order", async () => {
+  it("runtime/J3: reads a run with more records than one direct get resolves whole and in order", async () => {
     await Promise.all(
       Array.from({ length: 1300 }, (_, i) => journal.append(dispatchRecord("run_long", `T-${i}`, 1))),
     );

@@ -32,7 +32,7 @@ describe("reading stored messages", () => {
     bus.reader.next(STREAM, { filter: OF_RUN[0] ?? "", seq: 1, batch: 8 }, deadlineMs),
   ];
 
-  it("runtime/J8: every read from a suspended server ends with a code within its deadline", async () => {
+  it("runtime/J3: every read from a suspended server ends with a code within its deadline", async () => {
     server.pause();
     try {
       for (const deadlineMs of [300, 1_500]) {

@@ -122,7 +122,7 @@ function serveSandboxes(): { asked: () => number; imageIsThere: () => void } {
 
 describe("a request that cannot be read", () => {
   it.each(STRAYS)(
-    "runtime/J12: %s is answered with a code, and so is the request after it",
+    "runtime/J5: %s is answered with a code, and so is the request after it",
     async (_name, bytes) => {
       const streamed = "antiphon.v1.rpc.test.stray.streamed";
       const single = "antiphon.v1.rpc.test.stray.single";
@@ -141,7 +141,7 @@ describe("a request that cannot be read", () => {
     },
   );
 
-  it("runtime/J12: a sandbox-runner answers each on sandbox.run, and takes the next job", async () => {
+  it("runtime/J5: a sandbox-runner answers each on sandbox.run, and takes the next job", async () => {
     const { asked, imageIsThere } = serveSandboxes();
     await bus.nc.flush();
     for (const [, bytes] of STRAYS)

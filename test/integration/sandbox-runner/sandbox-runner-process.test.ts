@@ -71,7 +71,7 @@ describe("a runner of its own process", () => {
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
-  it("sandbox-runner/S13: has no user in common with another runner, also when one is killed and started again", async () => {
+  it("sandbox-runner/S11: has no user in common with another runner, also when one is killed and started again", async () => {
     const owners = new Set<string>();
     const running = async (): Promise<number> => {
       const found = await theirs();

@@ -465,7 +465,7 @@ describe("many jobs", () => {
 });
 
 describe("cancel", () => {
-  it("sandbox-runner/S6: removes the container within its bound", async () => {
+  it("sandbox-runner/S4: removes the container within its bound", async () => {
     const stop = new AbortController();
     const running = client
       .run(request({ steps: [step("s", "trap '' TERM; sleep 60")] }), {
@@ -479,7 +479,7 @@ describe("cancel", () => {
     expect((await test.containers()).filter(({ name }) => !name.includes("warm"))).toEqual([]);
   });
 
-  it("sandbox-runner/S6: happens by itself when the requester goes silent", async () => {
+  it("sandbox-runner/S4: happens by itself when the requester goes silent", async () => {
     const silent = request({ steps: [step("s", "sleep 60")] });
     const events: SandboxEvent[] = [];
     const subscription = bus.nc.subscribe("test.silent", {

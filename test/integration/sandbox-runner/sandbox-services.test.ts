@@ -137,7 +137,7 @@ function run(changes: Partial<SandboxRequest>, signal?: AbortSignal): Promise<Sa
 const tails = ({ steps }: SandboxOutcome): string[] => steps.map(({ stdout }) => stdout.tail.trim());
 
 describe("a service beside a job", () => {
-  it("sandbox-runner/S12: ends the job by name when it never becomes ready, and leaves no container", async () => {
+  it("sandbox-runner/S4: ends the job by name when it never becomes ready, and leaves no container", async () => {
     // Its own port: a service that shares the network answers on its behalf otherwise.
     const late = counter({ command: "echo still starting; exec sleep 60", port: PORT + 1, ready_s: 1 });
     const outcome = await run({ services: [late, { ...counter(), name: "other" }] });
@@ -161,7 +161,7 @@ describe("a service beside a job", () => {
     });
   });
 
-  it("sandbox-runner/S12: ends at once when its job is canceled while it starts", async () => {
+  it("sandbox-runner/S4: ends at once when its job is canceled while it starts", async () => {
     const stop = new AbortController();
     const waiting = run({ services: [counter({ command: "exec sleep 60" })] }, stop.signal);
     const both = await until(

@@ -93,7 +93,7 @@ async function look(
   return sandboxClient(bus, { requester: "test" }).run(request, { signal: new AbortController().signal });
 }
 
-it("sandbox-runner/S8: finds exactly the tree that it asks for, whichever tree the sandbox held before", async () => {
+it("sandbox-runner/S3: finds exactly the tree that it asks for, whichever tree the sandbox held before", async () => {
   const other = "tree-fedcba9876543210.tar";
   const tar = Buffer.concat([
     rawEntry({ name: "module", type: "5", mode: 0o755 }), // as a submodule is exported
@@ -112,7 +112,7 @@ it("sandbox-runner/S8: finds exactly the tree that it asks for, whichever tree t
   expect(seen).toEqual([first, first, first, second, "", second, first]);
 });
 
-it("sandbox-runner/S8: finds exactly the tree of the next commit in a sandbox that held the one before", async () => {
+it("sandbox-runner/S3: finds exactly the tree of the next commit in a sandbox that held the one before", async () => {
   const kept = ["a", "b", "c", "d", "e", "f", "g", "h"].map((name) => file(`kept/${name}`, name));
   const before = [file("x/gone", "g"), file("y", "a file"), file("z/run", "1"), file("w/deep/er", "w")];
   const after = [file("y/now", "a directory"), file("z/run", "1", "100755"), file("w/deep", "a file")];

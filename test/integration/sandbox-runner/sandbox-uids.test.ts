@@ -136,7 +136,7 @@ describe("the users of an engine", () => {
     }
   });
 
-  it("sandbox-runner/S13: are each of one sandbox, when runners that know nothing of each other start many", async () => {
+  it("sandbox-runner/S11: are each of one sandbox, when runners that know nothing of each other start many", async () => {
     const runners = ["a", "b", "c"].map(anotherProvider);
     const started = await Promise.allSettled(
       runners.flatMap((runner) =>
@@ -154,7 +154,7 @@ describe("the users of an engine", () => {
     }
   });
 
-  it("sandbox-runner/S13: are not kept by two runners that chose the same at the same time, nor taken from one that has it", async () => {
+  it("sandbox-runner/S11: are not kept by two runners that chose the same at the same time, nor taken from one that has it", async () => {
     const [first, second, third] = [0, 1, 2].map(() => new UidLeases(test.engine));
     const uid = freeUids("other", new Set()).at(-1) ?? 0;
     const made: string[] = [];

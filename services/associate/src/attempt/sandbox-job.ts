@@ -4,9 +4,8 @@
  * Waiting for a free sandbox does not spend the task's budget. The wait is limited, so that the claim does not expire
  * meanwhile. A fault says `outage` when no sandbox was available and none was ever started for the job.
  *
- * Promises:
- *   associate/A3 Because a runner that falls silent, or cannot remove its container, may leave that container running, the
- *     attempt is then abandoned instead of tried again, so an attempt never has two containers at once.
+ * Because a runner that falls silent, or cannot remove its container, may leave that container running, the attempt is then
+ * abandoned instead of tried again, so an attempt never has two containers at once (associate/A1).
  */
 import { AntiphonError, FINDINGS_FILE, limits, QA_FILE } from "@antiphon/contracts";
 import type { ErrorCode, SandboxEvent, SandboxOutcome, SandboxRequest } from "@antiphon/contracts";
@@ -149,7 +148,7 @@ export async function runJob(
     const answer = await runOnce(job, ports, Math.max(1, until - askedAt), onEvent, stops, calls);
     if (!(answer instanceof AntiphonError)) return answer;
     if (stop.aborted || answer.disposition !== "retry") throw answer;
-    if (answer.data["mayLive"] === true) throw answer; // associate/A3
+    if (answer.data["mayLive"] === true) throw answer; // associate/A1
     if (hasAsked) throw answer; // Its question is told: a fresh container begins with the files at the question, and the answer.
     hasBegun ||= answer.data["begun"] === true;
     const now = clock.now();

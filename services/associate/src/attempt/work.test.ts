@@ -50,7 +50,7 @@ describe("carryOut", () => {
     expect(world.said.some((line) => line.startsWith("ANT_SANDBOX_RUNNER_LOST"))).toBe(true);
   });
 
-  test("associate/A3: an attempt whose runner fell silent with the job is not tried again", async () => {
+  test("associate/A1: an attempt whose runner fell silent with the job is not tried again", async () => {
     const silent: Answer = () =>
       Promise.reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no word", { data: { mayLive: true } }));
     const world = driven(silent, allGood);
@@ -87,7 +87,7 @@ describe("carryOut", () => {
     },
   );
 
-  test("associate/A3: an attempt whose container could not be removed is not tried again", async () => {
+  test("associate/A1: an attempt whose container could not be removed is not tried again", async () => {
     const left: Answer = async (request, signal) => ({
       ...(await allGood(request, signal)),
       outcome: "error",
@@ -308,7 +308,7 @@ describe("carryOut", () => {
     });
   });
 
-  test("associate/A3: a stopped attempt says when its container may still be running", async () => {
+  test("associate/A1: a stopped attempt says when its container may still be running", async () => {
     const stop = new AbortController();
     const world = driven(() => {
       stop.abort("fenced");
@@ -323,7 +323,7 @@ describe("carryOut", () => {
     });
   });
 
-  test("associate/A4: an attempt that is stopped while its evidence is stored reports nothing", async () => {
+  test("associate/A1: an attempt that is stopped while its evidence is stored reports nothing", async () => {
     const stop = new AbortController();
     const world = driven(allGood);
     const publish = world.ports.evidence.publish.bind(world.ports.evidence);

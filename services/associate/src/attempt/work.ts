@@ -6,8 +6,9 @@
  * sandbox, stored, and reported as a failure, until `giveUp` aborts.
  *
  * Promises:
- *   associate/A5 Because a fault of the infrastructure says nothing about the task, it is tried again while patience and
- *     budget last and then abandoned, and is never reported as a failure of the task.
+ *   associate/A5 Because a fault of the infrastructure says nothing about the task, it is tried again while patience
+ *     and budget last and then abandoned, and is never reported as a failure of the task; only after limits.maxOutages
+ *     attempts without a sandbox does the task fail, with the code of the outage.
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
@@ -39,7 +40,7 @@ export async function carryOut(order: AttemptOrder, given: AttemptPorts, stops: 
     const { code, detail, data } = AntiphonError.from(thrown);
     const message = detail.slice(0, 2048);
     if (stop.aborted) {
-      return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // associate/A3
+      return { ...stoppedBy(stop), ...(data["mayLive"] === true ? { left: { code, message } } : {}) }; // associate/A1
     }
     ports.log.warn({ err: thrown, code, run: order.runId, epoch: order.epoch }, "attempt abandoned");
     return { kind: "abandoned", code, message, ...(data["outage"] === true ? { outage: true } : {}) }; // associate/A5
@@ -74,7 +75,7 @@ async function goneOn(
     return await followed(held, order, ports, stops);
   } catch (thrown) {
     const { data, disposition, detail } = AntiphonError.from(thrown);
-    if (stops.stop.aborted || data["mayLive"] === true || disposition !== "retry") throw thrown; // associate/A3
+    if (stops.stop.aborted || data["mayLive"] === true || disposition !== "retry") throw thrown; // associate/A1
     ports.progress(`the container that asked is lost (${detail}); a fresh one starts with the answer`);
     return null;
   }

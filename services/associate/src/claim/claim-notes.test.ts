@@ -42,7 +42,7 @@ async function killOwner(): Promise<void> {
 }
 
 describe("the notes of claims", () => {
-  test("associate/A7: name the attempts that had begun and not ended, once their process is gone", async () => {
+  test("associate/A8: name the attempts that had begun and not ended, once their process is gone", async () => {
     const notes = openClaimNotes(directory, holder, log);
     notes.begin(attempt(1))();
     notes.begin(attempt(2));

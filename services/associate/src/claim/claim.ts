@@ -50,7 +50,7 @@ export function afterWork(end: AttemptEnd, associate: string): Settlement {
       return { kind: "done" }; // the Director closes the run by itself
     case "fenced":
       // associate/A2: an ack could cancel the redelivery to another Associate.
-      return end.left === undefined ? LOOK_AGAIN : abandoned(end.left); // associate/A3
+      return end.left === undefined ? LOOK_AGAIN : abandoned(end.left); // associate/A1
     case "draining":
       return abandoned({
         code: "ANT_ASSOCIATE_DRAINING",

@@ -4,7 +4,7 @@ import { isLost, proven } from "./fence.ts";
 describe("fence", () => {
   const fence = { ackWaitMs: 12_000, provenAtMs: 1000 };
 
-  test("associate/A4: the claim is held until the newest proof is older than the ack wait", () => {
+  test("associate/A1: the claim is held until the newest proof is older than the ack wait", () => {
     expect(isLost(fence, 13_000)).toBe(false);
     expect(isLost(fence, 13_001)).toBe(true);
   });

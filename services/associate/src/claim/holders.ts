@@ -5,9 +5,9 @@
  * the delivery meanwhile, at most for the rest of the holder's lease.
  *
  * Promises:
- *   associate/A8 Because a holder that is slow, stopped or cut off may come back, its attempt is taken from it only when its
- *     whole lease is over; earlier only if the server says, repeatedly and to an asker whose own connection did not break,
- *     that nobody listens where the holder does.
+ *   associate/A8 Because a holder that is slow, stopped or cut off may come back, its attempt is taken from it only
+ *     when its whole lease is over; earlier only if the kernel says that its process is gone, or the server, repeatedly
+ *     and to an asker whose own connection did not break, that nobody listens where the holder does.
  */
 import { answeringIncarnation, answersProbes, limits, subjects } from "@antiphon/contracts";
 import type { ClaimBody } from "@antiphon/contracts";

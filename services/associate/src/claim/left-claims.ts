@@ -5,9 +5,8 @@
  * Lifecycle: read once, when an Associate starts. A file is removed when all its claims are ended; a file whose process may be
  * alive is left alone, and one that nothing can be said about is removed after a day.
  *
- * Promises:
- *   associate/A7 Because a claim is ended early only if the kernel says that its holder's process is gone, no attempt is taken
- *     from an Associate that may still work on it.
+ * Because a claim is ended early only if the kernel says that its holder's process is gone, no attempt is taken from an
+ * Associate that may still work on it (associate/A8).
  */
 import { readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -64,7 +63,7 @@ async function endClaim(
 export function claimsLeftIn(directory: string): LeftClaims[] {
   return filesIn(directory).flatMap((path) => {
     const left = readClaims(path);
-    const state = left === null ? "unknown" : ownerState(left.holder.owner); // associate/A7
+    const state = left === null ? "unknown" : ownerState(left.holder.owner); // associate/A8
     if (left !== null && state === "gone") return [left];
     if (state === "unknown" && ageOf(path) > UNKNOWN_KEPT_MS) rmSync(path, { force: true });
     return [];

@@ -6,9 +6,8 @@
  * A run that is over gives its attempts to nobody else, so an attempt that is stopped for it has limits.canceledReportMs to
  * store what it has left; any other stop gives up at once.
  *
- * Promises:
- *   associate/A4 Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an
- *     attempt stops when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP.
+ * Because the server gives a dispatch to another Associate when it gets no heartbeat for the ack wait, an attempt stops
+ * when its newest proof of contact is older than that, also when the process resumes after a SIGSTOP (associate/A1).
  */
 import { limits, type StoredRecord } from "@antiphon/contracts";
 import { onAbort, SharedInterval } from "@antiphon/runtime";
@@ -96,10 +95,10 @@ export function watchRun(
         journal.read(runId, onMessages === null ? ["cancel", "closed"] : ["cancel", "closed", "message"]),
         journal.find("result", runId, taskId, epoch),
       ]);
-      fence = proven(fence, sentAtMs); // associate/A4
+      fence = proven(fence, sentAtMs); // associate/A1
       if (said.some(({ type }) => type !== "message")) stop("canceled");
       else onMessages?.(said);
-      // associate/A4: another process recorded the result, for example because the claim expired.
+      // associate/A1: another process recorded the result, for example because the claim expired.
       if (result !== null) stop("fenced");
     } catch (error) {
       log.debug({ err: error, run: runId }, "could not read the journal");
@@ -110,7 +109,7 @@ export function watchRun(
   const tick = (): void => {
     const now = performance.now();
     if (isLost(fence, now))
-      stop("fenced"); // associate/A4: checked before any other action
+      stop("fenced"); // associate/A1: checked before any other action
     else if (now - askedAtMs >= limits.claimHeartbeatMs) void ask();
   };
   const stopTicking = ticks.add(tick);

@@ -5,8 +5,9 @@
  * The result of an attempt whose run was canceled may follow the end of the run: it changes nothing, and keeps its evidence.
  *
  * Promises:
- *   associate/A1 Because a claim is a compare-and-set in the journal and work starts only when it names this process, at
- *     most one Associate ever works on an attempt.
+ *   associate/A1 Because a claim is a compare-and-set in the journal, an attempt stops when its newest proof of contact
+ *     is older than the ack wait, and one whose container may still run is abandoned instead of tried again, at most
+ *     one Associate and one container ever work on an attempt.
  *   associate/A2 Because the journal accepts one result per attempt, and a dispatch is acknowledged only when that result
  *     is recorded or the run is over, an attempt ends exactly once and is not lost when its Associate dies.
  */

@@ -2,10 +2,9 @@
  * Runs one effect to its stored record: carries it out, appends the record that says it happened, or the refusal that
  * says it never can, and folds that record into the run.
  *
- * Promises:
- *   director/D8 Because the work for a dispatch or verdict that the server will never store would be repeated for ever, a
- *     refusal replaces it; a dispatch is refused only while no record was added to its run, because an attempt that
- *     another Director dispatched needs the same register for its true verdict.
+ * Because the work for a dispatch or verdict that the server will never store would be repeated for ever, a refusal
+ * replaces it; a dispatch is refused only while no record was added to its run, because an attempt that another Director
+ * dispatched needs the same register for its true verdict (director/D1).
  */
 import { AntiphonError, type Cause, type NewRecord, type StoredRecord } from "@antiphon/contracts";
 import type { Effect } from "@antiphon/run";
@@ -88,7 +87,7 @@ export class EffectRunner {
     );
   }
 
-  /** director/D3, director/D8: a record that could contradict an unknown one is stored only if there is none. */
+  /** director/D3, director/D1: a record that could contradict an unknown one is stored only if there is none. */
   #append({ run, effect, ifUnmoved }: Order, record: NewRecord, signal: AbortSignal) {
     const { journal } = this.#parts;
     const { context } = run.snapshot;
@@ -125,7 +124,7 @@ export class EffectRunner {
   }
 
   /**
-   * director/D8: the refusal that replaces a record which the server will never store. Throws where nothing can replace
+   * director/D1: the refusal that replaces a record which the server will never store. Throws where nothing can replace
    * it: a landing has already moved git.
    */
   #replacementOf({ run: { snapshot }, effect, cause }: Order, error: unknown): NewRecord {

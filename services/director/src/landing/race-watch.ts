@@ -5,10 +5,8 @@
  * start. The branch of the race is then read every few seconds until the run is over. Any number of Directors may watch a
  * run, because they write the same register.
  *
- * Promises:
- *   director/D12 Because a branch of a race says only who may land, a run is ended only if the journal also holds the success
- *     of another run of the race, whose commit is on that branch; the race would have been refused to the ended run
- *     (director/D13).
+ * Because a branch of a race says only who may land, a run is ended only if the journal also holds the success of another
+ * run of the race, whose commit is on that branch; the race would have been refused to the ended run (director/D13).
  */
 import type { IntentBody, NewRecord, RepoRef, StoredRecord } from "@antiphon/contracts";
 import type { Journal, Logger } from "@antiphon/runtime";
@@ -66,7 +64,7 @@ export class RaceWatch {
     const winners = new Map<string, Promise<string | null>>();
     const looks = [...this.#open].map(async ([runId, race]) => {
       const key = JSON.stringify([race.name, race.repo.path]);
-      const winner = winners.get(key) ?? winnerOf(race, this.#parts); // director/D12
+      const winner = winners.get(key) ?? winnerOf(race, this.#parts); // director/D13
       winners.set(key, winner);
       try {
         if (await this.#isOver(runId, race, await winner)) this.drop(runId);

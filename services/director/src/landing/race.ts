@@ -3,10 +3,13 @@
  * one run do: it holds the race. If the landing of that one then fails, the next verified run takes the race over by making the
  * next branch, `antiphon/<race>-2`.
  *
+ * While the holder of a race is open, another run of it waits. A branch that no run of the race has made is passed over: it is no
+ * evidence that one of them has landed.
+ *
  * Promises:
- *   director/D13 Because the end of a run is final (run/R3), a run takes a race over only after the journal holds the end of the one
- *     that held it, and that is no success; so at most one run of a race succeeds. While the holder is open, the run waits. A branch
- *     that no run of the race has made is passed over: it is no evidence that one of them has landed.
+ *   director/D13 Because the end of a run is final (run/R3), a run takes a race over only after the end of its holder,
+ *     without success, is in the journal, and is ended as a loser only after the success of another run is, whose
+ *     commit is on the race's branch; so at most one run of a race succeeds.
  */
 import { AntiphonError, type ClosedBody, type LandingBody, type RepoRef } from "@antiphon/contracts";
 import type { Journal } from "@antiphon/runtime";

@@ -59,7 +59,7 @@ describe("Director", () => {
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
   });
 
-  test("director/D2: a second delivery does not start an effect under way, and the first one finishes it", async () => {
+  test("director/D1: a second delivery does not start an effect under way, and the first one finishes it", async () => {
     let asked = 0;
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -74,7 +74,7 @@ describe("Director", () => {
     expect({ asked, dispatches: await dispatches() }).toEqual({ asked: 1, dispatches: 1 });
   });
 
-  test("director/D2: a redelivered record waits for its effect; if that fails, both deliveries come again", async () => {
+  test("director/D1: a redelivered record waits for its effect; if that fails, both deliveries come again", async () => {
     let fail = (): void => undefined;
     const gate = new Promise<void>((_, reject) => {
       fail = () => reject(new AntiphonError("ANT_SANDBOX_RUNNER_LOST"));
@@ -135,7 +135,7 @@ describe("a dispatch that fails for good", () => {
     return { records, run, routed: stored[1]!, deliver, asked, verdicts };
   }
 
-  test("director/D8: an attempt that another Director dispatched meanwhile is not refused and gets its true verdict", async () => {
+  test("director/D1: an attempt that another Director dispatched meanwhile is not refused and gets its true verdict", async () => {
     const { records, run, routed, deliver, asked, verdicts } = await begin(async (effect, records, run) => {
       if (effect.kind !== "dispatch" || effect.taskId !== "T-001") return;
       await records.store(run.dispatched("T-001").dispatched("T-002"));

@@ -7,13 +7,17 @@
  * as if it were waiting. While an effect keeps failing, the reason and its remedy are published live as well, because
  * people who watch a run cannot see the log.
  *
+ * Because a delivery leaves an effect that is under way in this process to the delivery that started it, and a redelivered
+ * record waits until its first delivery ends, no effect runs twice at once, and no acknowledgement swallows the retry of a
+ * failed one (director/D1).
+ *
+ * A delivery owes the effects that it started and those that their records made outstanding. A dispatch may wait for admission, and a
+ * landing that has long waited for its race is left to the sweeps.
+ *
  * Promises:
- *   director/D1 Because a delivery is acknowledged only when each effect that it started has its record stored, and so has
- *     each effect that these records made outstanding (except a dispatch that waits for admission and a landing that the
- *     sweeps carry out because it has long waited for its race), a crash causes a redelivery and loses no step.
- *   director/D2 Because a delivery leaves an effect that is under way in this process to the delivery that started it, and a
- *     redelivered record waits until its first delivery ends, no effect runs twice at once, and no acknowledgement
- *     swallows the retry of a failed one.
+ *   director/D1 Because a delivery is acknowledged only when every effect that it owes has its record, or a refusal,
+ *     stored, or is left to admission or to the sweeps, and because no effect runs twice at once, a crash causes a
+ *     redelivery and loses no step.
  *   director/D3 Because the Director, before every effect except the verification of a linear run, reads what could change
  *     its decision, or the server refuses the record if the run has moved, nothing is dispatched, landed or closed past a
  *     cancel or a pause that was stored before.
@@ -79,7 +83,7 @@ export class Director {
   async handle(delivery: Delivery): Promise<Outcome> {
     const { seq } = delivery.record;
     const first = this.#inHand.get(seq);
-    const work = first === undefined ? this.#handle(delivery) : first.then(() => this.#handle(delivery)); // director/D2
+    const work = first === undefined ? this.#handle(delivery) : first.then(() => this.#handle(delivery)); // director/D1
     this.#inHand.set(seq, work);
     try {
       return await work;
@@ -190,7 +194,7 @@ export class Director {
     return outstanding(snapshot).filter((effect) => {
       if (only?.has(effect.kind) === false) return false;
       const key = effectKey(snapshot.context.runId, effect);
-      if (done.has(key) || this.#underWay.has(key)) return false; // director/D2
+      if (done.has(key) || this.#underWay.has(key)) return false; // director/D1
       return effect.kind !== "dispatch" || this.#parts.admission.admits(snapshot.context, key);
     });
   }

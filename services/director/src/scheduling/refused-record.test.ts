@@ -40,7 +40,7 @@ describe("a record the server will never store", () => {
   const opened = () => new RecordLog().opened([planned("T-001")]);
   const refused = { verdict: "UNVERIFIABLE", code: "ANT_NATS_REJECTED", commit: null };
 
-  test("director/D8: a verdict is replaced by a refusal: the clean room works once, and the attempt is over", async () => {
+  test("director/D1: a verdict is replaced by a refusal: the clean room works once, and the attempt is over", async () => {
     const run = opened().dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
     const { deliver, asked, said } = await refusing("verdict", run);
     await deliver();
@@ -49,7 +49,7 @@ describe("a record the server will never store", () => {
     expect(await said()).toMatchObject([["verdict", refused]]);
   });
 
-  test("director/D8: a dispatch is replaced by a refusal that ends its task", async () => {
+  test("director/D1: a dispatch is replaced by a refusal that ends its task", async () => {
     const { deliver, asked, said } = await refusing("dispatch", opened());
     await deliver();
     await deliver();
@@ -57,7 +57,7 @@ describe("a record the server will never store", () => {
     expect(await said()).toMatchObject([["verdict", refused]]);
   });
 
-  test("director/D8: a landing is not replaced but tried again, because git has moved", async () => {
+  test("director/D1: a landing is not replaced but tried again, because git has moved", async () => {
     const run = opened().dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
     const { deliver, said } = await refusing("landing", run.judged("T-001", 1, { commit: commitOf(1) }));
     expect(await deliver()).toMatchObject({ kind: "retry", code: "ANT_NATS_REJECTED" });

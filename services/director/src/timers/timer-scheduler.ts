@@ -126,7 +126,7 @@ export class TimerScheduler {
     const record = recordOf(address.runId, step, run.records);
     if (step.kind === "later") return (await this.#parts.timers.set(address, step.at)) ? "done" : "again";
     if (record === null) return "done";
-    const result = await this.#parts.journal.append(record); // run/R9
+    const result = await this.#parts.journal.append(record); // run/R1
     const { runId, taskId: task, epoch } = record;
     if (result.kind !== "appended")
       this.#parts.log.info({ run: runId, task, epoch, timer: address.kind }, `${record.type} ${result.kind}`);

@@ -61,7 +61,7 @@ function setUp() {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("director/D11: a kept outcome of the base", () => {
+describe("director/D5: a kept outcome of the base", () => {
   it.each(["ANT_SANDBOX_BUSY", "ANT_SANDBOX_RUNNER_LOST"] as const)(
     "is none where the room ended with %s, also for a verification that waits, and the next attempt begins another",
     async (code) => {

@@ -18,9 +18,8 @@
  *   - At most limits.baseTrialsKept outcomes are kept, each for limits.baseTrialKeepMs: the name of an image, or the date, may
  *     mean something else later.
  *
- * Promises:
- *   director/D11 Because an outcome on the base decides what a change proves, a kept one is used only where a fresh one would
- *     be asked for in the same words by the same tenant, and a failed one never.
+ * Because an outcome on the base decides what a change proves, a kept one is used only where a fresh one would be asked for
+ * in the same words by the same tenant, and a failed one never (director/D5).
  */
 import { AntiphonError, canonicalJson, limits, sha256Hex, type SandboxTrials } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
@@ -94,7 +93,7 @@ export class BaseTrials {
 
   /**
    * The outcome of trials that were begun before; null: there is none, or it is no answer. Rejects when `signal` aborts
-   * meanwhile. director/D11
+   * meanwhile. director/D5
    */
   async take(order: BaseOrder, signal: AbortSignal): Promise<KeptBase | null> {
     const key = keyOf(order);
@@ -187,7 +186,7 @@ export class BaseTrials {
   }
 }
 
-/** director/D11: everything in a request that decides its outcome. */
+/** director/D5: everything in a request that decides its outcome. */
 function keyOf({ tenant, request }: BaseOrder): string {
   const { tree, history, checks, image, room, budgetMs, setup } = request;
   return sha256Hex(canonicalJson({ tenant, tree, history, checks, image, room, budgetMs, setup }));

@@ -40,7 +40,7 @@ export async function gateVerdict(
   gate: PlannedGate,
   { repository, evidence }: Ports,
 ): Promise<VerdictBody> {
-  const judged = judgedChange(run, effect.task); // run/R11
+  const judged = judgedChange(run, effect.task); // run/R10
   const found =
     judged === null ? STALE : await foundBy(run, effect, { gate, judged }, { repository, evidence });
   const { verdict, code, message } = found;

@@ -1,12 +1,13 @@
 /**
  * From exit codes to a verdict. Pure: the clean room runs the commands, and `judge` decides what they mean.
  *
+ * On the base must fail: checks that run an edited source; those of at least one task of a DEBUG run; and, with the tests that a
+ * change brings, those on the sources of the base. Checks that pass without any file prove as little as none.
+ *
  * Promises:
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
- *     source must fail on the base, and so must those of at least one task of a DEBUG run and, with the tests that a
- *     change brings, on the sources of the base, unless `allow_unproven` is granted; checks that pass and fail on the same
- *     tree are FLAKY; and without checks, or with checks that pass without any file, a change is UNVERIFIABLE unless
- *     `allow_unverified` is granted.
+ *     source must fail on the base unless `allow_unproven` is granted; checks that pass and fail on the same tree are
+ *     FLAKY, and without checks that depend on the files a change is UNVERIFIABLE unless `allow_unverified` is granted.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
 import { passesEmptied } from "./emptied.ts";

@@ -8,7 +8,7 @@ const blob = (name: string): BlobRef => ({ bucket: "b", name, digest: name, byte
 const kept = (name: string): Kept => ({ state: blob(name), tree: null, calls: [blob("call")] });
 const FENCED: unknown = expect.objectContaining({ code: "ANT_EGRESS_FENCED", status: 409 });
 
-test("egress-gateway/E8: an attempt goes on from the newest checkpoint of a lost one, which leaves none from then on", async () => {
+test("run/R2: an attempt goes on from the newest checkpoint of a lost one, which leaves none from then on", async () => {
   const checkpoints = new Checkpoints(new MemoryKv());
   const lost = await checkpoints.begin(at(1), null);
   expect(lost.kept).toBeNull();
@@ -21,7 +21,7 @@ test("egress-gateway/E8: an attempt goes on from the newest checkpoint of a lost
   await next.keep(kept("three"));
 });
 
-test("egress-gateway/E8: a lost attempt that had left nothing leaves nothing later", async () => {
+test("run/R2: a lost attempt that had left nothing leaves nothing later", async () => {
   const checkpoints = new Checkpoints(new MemoryKv());
   const lost = await checkpoints.begin(at(1), null);
   expect((await checkpoints.begin(at(2), { newest: 1, oldest: 1 })).kept).toBeNull();
@@ -37,7 +37,7 @@ test("an attempt that was lost before it had a sandbox, or before its first chec
   expect(fourth.kept).toEqual(kept("one"));
 });
 
-test("egress-gateway/E8: the same attempt in another sandbox goes on from itself, and the first sandbox leaves none", async () => {
+test("run/R2: the same attempt in another sandbox goes on from itself, and the first sandbox leaves none", async () => {
   const checkpoints = new Checkpoints(new MemoryKv());
   const first = await checkpoints.begin(at(1), null);
   await first.keep(kept("one"));
@@ -46,7 +46,7 @@ test("egress-gateway/E8: the same attempt in another sandbox goes on from itself
   await expect(first.keep(kept("late"))).rejects.toEqual(FENCED);
 });
 
-test("egress-gateway/E8: of a lost attempt and the one that goes on, whoever writes at the same time, one is refused or read", async () => {
+test("run/R2: of a lost attempt and the one that goes on, whoever writes at the same time, one is refused or read", async () => {
   const checkpoints = new Checkpoints(new MemoryKv());
   const lost = await checkpoints.begin(at(1), null);
   const [late, next] = await Promise.all([

@@ -5,9 +5,8 @@
  *
  * Lifecycle of a register: begun (by the sandbox that holds it) -> written, again and again -> fenced (a later sandbox has begun).
  *
- * Promises:
- *   egress-gateway/E8 Because every write names the revision that it replaces, and whoever goes on has replaced it, a sandbox
- *     whose attempt was taken over leaves no checkpoint any more.
+ * Because every write names the revision that it replaces, and whoever goes on has replaced it, a sandbox whose attempt was
+ * taken over leaves no checkpoint any more (run/R2).
  */
 import { AntiphonError, type BlobRef } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
@@ -70,7 +69,7 @@ export class Checkpoints {
       const entry = await this.#kv.get<Entry>(keyOf(lost));
       const kept = entry?.value.kept ?? null;
       if (entry?.value.fenced === by) return kept;
-      const done = await this.#written(lost, { kept, fenced: by }, entry?.revision ?? null); // egress-gateway/E8
+      const done = await this.#written(lost, { kept, fenced: by }, entry?.revision ?? null); // run/R2
       if (done !== null) return kept;
     }
     throw unsettled(lost);
@@ -108,7 +107,7 @@ export class Register {
   /** One after the other. Throws ANT_EGRESS_FENCED. */
   async keep(kept: Kept): Promise<void> {
     const revision = await this.#kv.update(keyOf(this.#attempt), { kept } satisfies Entry, this.#revision);
-    if (revision === null) throw fenced(this.#attempt.epoch); // egress-gateway/E8
+    if (revision === null) throw fenced(this.#attempt.epoch); // run/R2
     this.#revision = revision;
     this.#kept = kept;
   }

@@ -6,9 +6,8 @@
 // gateway adds the runs it has stored itself. Several gateways together can pass the bound by the runs that each of them
 // accepts within that second.
 //
-// Promises:
-//   gateway/G8 Because a place is held from the request until its run is stored or refused, a burst of new runs through
-//     one gateway cannot pass the bound: above it a new run is refused with 429, and accepted runs are not affected.
+// Because a place is held from the request until its run is stored or refused, a burst of new runs through one gateway
+// cannot pass the bound: above it a new run is refused with 429, and accepted runs are not affected (gateway/G7).
 import { AntiphonError } from "@antiphon/contracts";
 import type { Place } from "../ports.ts";
 
@@ -38,9 +37,9 @@ export class OpenRunsWatch {
     const open = this.#held + this.#open;
     if (open >= this.#bound) {
       const message = `${open} runs are open; at ${this.#bound} no new run is accepted`;
-      throw new AntiphonError("ANT_GATEWAY_BUSY", message, { data: { open, limit: this.#bound } }); // gateway/G8
+      throw new AntiphonError("ANT_GATEWAY_BUSY", message, { data: { open, limit: this.#bound } }); // gateway/G7
     }
-    this.#held += 1; // gateway/G8
+    this.#held += 1; // gateway/G7
     let isHeld = true;
     const giveUp = (stored: number): void => {
       if (!isHeld) return;

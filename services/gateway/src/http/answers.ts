@@ -34,6 +34,9 @@ const NEXT: Json = {
   next: { type: ["string", "null"], description: "`cursor` of the next page; null: the last one" },
 };
 
+/** Budgets of a run that is retried or forked, of which the policy allows less by now. */
+const NARROWED: Json = { narrowed: list(object({ budget: TEXT, was: COUNT, is: COUNT })) };
+
 /** The first alternative of a reply between services: over HTTP the other one is a refusal. */
 function granted(name: "ModelsReply" | "ImagesReply"): Json {
   const { anyOf } = jsonSchemaOf(name) as { anyOf: readonly Json[] };
@@ -65,8 +68,8 @@ const LETTER: Json = {
 const SESSIONS = {
   OpenedSession: object(
     { sessionId: TEXT, token: TEXT, expiresAt: TIME, keys: list(contract("DirectorKey")) },
-    { config: contract("SessionConfig") },
-    "`config`: of a session that was opened with a repository",
+    { config: contract("SessionConfig"), version: TEXT },
+    "`config`: of a session that was opened with a repository. `version`: the release of the gateway",
   ),
   SessionView: object(SESSION_VIEW, { reason: TEXT }),
   SessionLine: object({
@@ -135,8 +138,8 @@ const POLICY = {
 const RUNS = {
   StoredIntent: object({ intentId: TEXT }),
   IntentDocument: object({ intentId: TEXT, intent: contract("Intent") }),
-  StartedRun: object({ runId: TEXT, intentId: TEXT, status: just("queued") }),
-  RetriedRun: object({ runId: TEXT, retryOf: TEXT, status: just("queued"), replayed: FLAG }),
+  StartedRun: object({ runId: TEXT, intentId: TEXT, status: just("queued") }, NARROWED),
+  RetriedRun: object({ runId: TEXT, retryOf: TEXT, status: just("queued"), replayed: FLAG }, NARROWED),
   RunLine: object(
     {
       runId: TEXT,

@@ -5,10 +5,12 @@
 // The socket is watched, not the response: Node does not tell a response that waits behind another one (HTTP
 // pipelining) that its client has left.
 //
+// Every end of a stream releases its tail, its log subscription and its timer.
+//
 // Promises:
-//   gateway/G7 Because streams are limited in number (429 above it), a client that reads nothing for 10 s is cut off,
-//     and every end of a stream releases its tail, its log subscription and its timer, slow or abandoned clients cannot
-//     exhaust the gateway; a client resumes after the last event it has seen.
+//   gateway/G7 Because open runs and streams have a bounded number of places, held from the request on (429 above it),
+//     and a client that reads nothing for 10 s is cut off, neither a burst of runs nor slow or abandoned clients
+//     exhaust the gateway or affect what it has accepted; a client resumes after the last event it has seen.
 import { AntiphonError } from "@antiphon/contracts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { SessionEvent, StoredRecord } from "@antiphon/contracts";

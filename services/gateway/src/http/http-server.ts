@@ -1,11 +1,12 @@
 // Fastify with its guards and its one error mapper; the routes are in routes/ and event-stream.ts. Without NATS, a
 // request that needs it gets 503 at once. A deployment with a token accepts prompts with a session token only.
 //
+// A route whose rights nobody has declared is for admins.
+//
 // Promises:
-//   gateway/G4 Because every request passes the caller guard before its body is read, and the guards judge the route that
-//     will answer instead of the URL's text, no spelling of a path (`/%73essions`, `/sessions#x`) evades them.
-//   gateway/G9 Because each declared route asks for a right before its body is read, and one without a row is for admins, a
-//     caller does only what the roles of their identity allow.
+//   gateway/G4 Because the guards of the caller and of the right that a route asks for judge the route that will
+//     answer, not the URL's text, before the body is read, a caller does only what the roles of their identity allow,
+//     and no spelling of a path (`/%73essions`, `/sessions#x`) evades that.
 //   gateway/G5 Because every failure goes through one mapper, a caller gets a problem document with a code and a remedy, never
 //     a stack trace or an internal message.
 import { AntiphonError, limits } from "@antiphon/contracts";
@@ -96,7 +97,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     if (isLimited) rates.admitCaller(request.principal, performance.now());
     if (path !== HOOK_PATH) requireSession(request, policy);
     requireRoute(request, reply, methods);
-    if (!isOpen) requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G9
+    if (!isOpen) requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G4
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself");

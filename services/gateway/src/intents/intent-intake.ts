@@ -1,6 +1,14 @@
 // Stores intents and starts runs of them.
-import { AntiphonError, encode, intentIdOf, limits, sha256Hex, validate } from "@antiphon/contracts";
-import type { Intent, IntentBody, NewRecord, StoredRecord } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  encode,
+  INHERITED_BUDGETS,
+  intentIdOf,
+  limits,
+  sha256Hex,
+  validate,
+} from "@antiphon/contracts";
+import type { Intent, IntentBody, NarrowedBudget, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { provenBy, type RunFacts } from "@antiphon/run";
 import type { AppendResult } from "@antiphon/runtime";
 import { checkApprovers } from "./approvers.ts";
@@ -11,6 +19,7 @@ import { malformed } from "../http/malformed.ts";
 import { retryIdOf, retryable, withAnswersOf, withoutRace } from "./retry.ts";
 import { RunTraces } from "./run-trace.ts";
 import { runOptionsOf } from "./run-options.ts";
+import { narrowedBudgets } from "../policy/narrowed-budgets.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend, Place } from "../ports.ts";
 import { RunAdmission, speaker } from "./run-admission.ts";
@@ -27,6 +36,8 @@ export interface RunRequest extends Caller {
 export interface Started {
   readonly runId: string;
   readonly replayed: boolean;
+  /** Budgets of the run that it retries or forks, of which the policy allows less by now. */
+  readonly narrowed: readonly NarrowedBudget[];
 }
 
 export interface IntentIntake {
@@ -80,16 +91,20 @@ export function intentIntake(
     const principal = speaker(caller);
     const before = retried === undefined ? [] : provenBy(retried);
     if (people !== "unknown") checkApprovers(asked, [principal, ...before], people);
-    const place = await backend.admitRun(); // gateway/G8
+    const place = await backend.admitRun(); // gateway/G7
     try {
-      const { provenBy: forked, ...admitted } = await admission.run(intent, asked, caller);
+      // A retry states no budget: all are those of the run that it retries.
+      const inherited = retried === undefined ? [] : INHERITED_BUDGETS;
+      const { provenBy: forked, ...admitted } = await admission.run(intent, asked, caller, inherited);
+      const narrowed = narrowedBudgets(intent, asked, admitted.options);
       const askedBy = [...new Set([...before, ...forked])];
       if (people !== "unknown") checkApprovers(asked, [principal, ...askedBy], people, admitted.policy);
       const link = retryOf === undefined ? {} : { retry_of: retryOf };
       const answered = askedBy.length === 0 ? {} : { asked_by: askedBy };
-      const body = { intentId, intent, ...admitted, principal, ...link, ...answered };
+      const less = narrowed.length === 0 ? {} : { narrowed };
+      const body = { intentId, intent, ...admitted, principal, ...link, ...answered, ...less };
       const outcome = await appended(backend, intentRecord(runId, body), place, traceparent); // gateway/G2
-      if (outcome.kind !== "conflict") return { runId, replayed: false };
+      if (outcome.kind !== "conflict") return { runId, replayed: false, narrowed };
       return sameRun(outcome.existing, intentId);
     } finally {
       place.release(); // No effect if the run was stored.
@@ -121,7 +136,7 @@ export function intentIntake(
       const { intent } = await get(intentId, caller.session);
       const runId = key === null ? newRunId() : runIdOf(key, speaker(caller));
       const before = key === null ? null : await backend.intentRecord(runId);
-      if (before !== null) return sameRun(before, intentId); // gateway/G3
+      if (before !== null) return sameRun(before, intentId); // gateway/G2
       return start(runId, { intentId, intent, caller });
     },
     async retry(facts, caller) {
@@ -129,7 +144,7 @@ export function intentIntake(
       await admission.call(caller);
       const runId = retryIdOf(retryOf);
       const before = await backend.intentRecord(runId);
-      if (before !== null) return sameRun(before, intentId); // gateway/G3
+      if (before !== null) return sameRun(before, intentId); // gateway/G2
       const { intent } = await get(intentId, null);
       return start(runId, { intentId, intent: withoutRace(intent), caller, retryOf, retried: facts });
     },
@@ -170,10 +185,10 @@ function refuseBody(body: unknown): void {
   throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path: "" } });
 }
 
-/** gateway/G3: the run that already has this id; if its intent is another one, the key was misused. */
-function sameRun(existing: StoredRecord, intentId: string): { runId: string; replayed: boolean } {
+/** gateway/G2: the run that already has this id; if its intent is another one, the key was misused. */
+function sameRun(existing: StoredRecord, intentId: string): Started {
   if (existing.type === "intent" && existing.body.intentId === intentId) {
-    return { runId: existing.runId, replayed: true };
+    return { runId: existing.runId, replayed: true, narrowed: existing.body.narrowed ?? [] };
   }
   throw new AntiphonError(
     "ANT_GATEWAY_IDEMPOTENCY",

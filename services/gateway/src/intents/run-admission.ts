@@ -1,6 +1,13 @@
 // Decides whether a run of an intent may start: inspects the repository and asks the policy. Stores nothing.
 import { AntiphonError, DEFAULT_IMAGE, isMaterial, looksLikeUrl } from "@antiphon/contracts";
-import type { Intent, PolicyBounds, PolicyProfile, RepoBase, RunOptions } from "@antiphon/contracts";
+import type {
+  InheritedBudget,
+  Intent,
+  PolicyBounds,
+  PolicyProfile,
+  RepoBase,
+  RunOptions,
+} from "@antiphon/contracts";
 import { checkSource, sourcesOf } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
 import {
@@ -96,9 +103,17 @@ export class RunAdmission {
     return requireConnectors(this.#backend, intent);
   }
 
-  /** @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE */
-  async run(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
-    if (isMaterial(options.repo)) return this.#brief(intent, options, caller);
+  /**
+   * `inherited`: budgets that a retry takes over.
+   * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE
+   */
+  async run(
+    intent: Intent,
+    options: RunOptions,
+    caller: Caller,
+    inherited: readonly InheritedBudget[] = [],
+  ): Promise<AdmittedRun> {
+    if (isMaterial(options.repo)) return this.#brief(intent, options, caller, inherited);
     const found = await this.#inspect(options, caller.session);
     const provenBy: string[] = [];
     for (const source of sourcesOf(options)) {
@@ -108,7 +123,7 @@ export class RunAdmission {
     }
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;
-    const asked = { ...asker(caller), intent, options, places, landRef };
+    const asked = { ...asker(caller), intent, options, places, landRef, inherited };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     const demanded = await this.#judged(judged, found.gates);
     checkPaidAgents(demanded);
@@ -168,11 +183,16 @@ export class RunAdmission {
   }
 
   /** Nothing is read before the policy of each project allows it. */
-  async #brief(intent: Intent, options: RunOptions, caller: Caller): Promise<AdmittedRun> {
+  async #brief(
+    intent: Intent,
+    options: RunOptions,
+    caller: Caller,
+    inherited: readonly InheritedBudget[],
+  ): Promise<AdmittedRun> {
     if (caller.session !== null) requireOwnRepository(caller.session, null, options.repo.path);
     const sources = await briefSources(this.#backend, intent);
     const { places } = sources;
-    const asked = { ...asker(caller), intent, options, places, landRef: null };
+    const asked = { ...asker(caller), intent, options, places, landRef: null, inherited };
     const judged = await this.#guard.admitRun(asked, caller.accepted);
     checkPaidAgents(judged.options);
     checkTaskGrants(judged.options);

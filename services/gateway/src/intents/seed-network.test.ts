@@ -104,6 +104,24 @@ describe("a run that pays for the model of a pack", () => {
     const closed = await admitted(paid(task("a"), { egress: NONE }));
     expect(() => checkPaidAgents(closed)).toThrow(/leave egress out/);
   });
+
+  it("is refused where a task closes the way with a network of its own, in any form of plan", async () => {
+    const file = { tasks: [{ id: 1, description: "a", egress_profile: NONE }] };
+    const given = intent(undefined, { model_budget: { tokens: 5 } });
+    const tasks = [{ id: 1, description: "a", dependencies: [], egress_profile: NONE }];
+    const list = { ...given, inputs: { ...given.inputs, agent: pack, tasks } };
+    const own = paid([task("a", { egress_profile: NONE }), task("b")], { egress: OPEN });
+    for (const one of [paid(file), list, own]) {
+      const options = await admitted(one);
+      expect(() => checkPaidAgents(options)).toThrow(
+        expect.objectContaining({
+          code: "ANT_INTENT_OPTIONS",
+          message: expect.stringContaining("leave egress_profile out") as string,
+          data: { path: "/inputs/tasks/0/egress_profile" },
+        }),
+      );
+    }
+  });
 });
 
 describe("a run that says something about its network", () => {

@@ -2,9 +2,8 @@
 // then. A change that the new policy forbids is refused by its rule. The approval of any other change is stale, because the
 // old policy judged it.
 //
-// Promises:
-//   gateway/G12 Because an approval counts only while the profiles that the run began under are those that apply, nobody
-//     approves a change under a policy that did not judge it.
+// Because an approval counts only while the profiles that the run began under are those that apply, nobody approves a
+// change under a policy that did not judge it (run/R10).
 import { AntiphonError } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
 import { locate, placesOf } from "../intents/repository-place.ts";
@@ -32,7 +31,7 @@ export function approvalGuard(backend: Pick<Backend, "inspect">, guard: PolicyGu
     const { refusal, holdings, bounds } = await guard.judge(asked);
     if (refusal !== null) throw refused(refusal);
     const began = facts.intent?.policy?.digest; // Older records have none.
-    if (began === undefined || began === bounds.digest) return; // gateway/G12
+    if (began === undefined || began === bounds.digest) return; // run/R10
     const what = `${policyChanged(repo.path, holdings)}; reject the change and retry the run`;
     throw new AntiphonError("ANT_APPROVAL_STALE", what, {
       data: { policy: bounds.profiles, began, now: bounds.digest },

@@ -7,6 +7,7 @@
 import { LRUCache } from "lru-cache";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type {
+  InheritedBudget,
   Intent,
   PolicyBounds,
   PolicyConfig,
@@ -41,6 +42,8 @@ export interface Asked {
   readonly principal: string;
   /** What the run changed, if it is on record. */
   readonly changes?: readonly KnownChange[];
+  /** Budgets that a retry takes over, which are narrowed where a stated one is refused. Default: none. */
+  readonly inherited?: readonly InheritedBudget[];
   /** A session's profile, which applies besides those of the repository. */
   readonly sessionPolicy?: PolicyProfile;
 }
@@ -74,13 +77,14 @@ export class PolicyGuard {
 
   /** Judges a request without counting a call. `config`: by another policy than the stored one. */
   async judge(asked: Asked, config?: PolicyConfig): Promise<Judged> {
-    const { intent, places, principal, landRef, sessionPolicy } = asked;
+    const { intent, places, principal, landRef, sessionPolicy, inherited } = asked;
     const holdings = profilesFor(config ?? (await this.policies()), places, principal);
     const profiles = distinct([
       ...(sessionPolicy === undefined ? [] : [sessionPolicy]),
       ...holdings.map(({ profile }) => profile),
     ]);
-    const options = withinEgress(withinBudgets(asked.options, intent, profiles), intent, profiles);
+    const within = withinBudgets(asked.options, intent, profiles, inherited);
+    const options = withinEgress(within, intent, profiles);
     const named = runDeed(options, landRef);
     const deed = { ...named, changes: [...named.changes, ...(asked.changes ?? [])] };
     let refusal: PolicyRefusal | null = null;

@@ -94,24 +94,26 @@ const BUDGETS = [
 ] as const;
 
 /**
- * Limits budgets the caller left open to the profiles' bounds, and those that a fork has from another run, because nobody asked for
- * them under these profiles. A given budget stays as it is and is judged.
+ * Limits budgets the caller left open to the profiles' bounds, and those that a fork or a retry has from another run, because nobody
+ * asked for them under these profiles. A given budget stays as it is and is judged. `inherited`: those of a retry.
  */
 export function withinBudgets(
   options: RunOptions,
   { constraints }: Intent,
   profiles: readonly PolicyProfile[],
+  inherited: readonly InheritedBudget[] = [],
 ): RunOptions {
   const { fork, model_budget: asked } = options;
+  const takenOver = [...inherited, ...(fork?.inherited ?? [])];
   const isOpen = (option: InheritedBudget): boolean =>
-    constraints[option] === undefined || fork?.inherited?.includes(option) === true;
+    constraints[option] === undefined || takenOver.includes(option);
   let bounded = options;
   for (const [option, rule] of BUDGETS) {
     const most = least(profiles.map((profile) => profile[rule]));
     if (isOpen(option) && most !== null && (options[option] ?? Infinity) > most)
       bounded = { ...bounded, [option]: most };
   }
-  if (fork?.inherited?.includes("time_budget_s") === true) bounded = withinTime(bounded);
+  if (takenOver.includes("time_budget_s")) bounded = withinTime(bounded);
   if (asked === undefined || Object.keys(asked).length === 0) return bounded;
   const within = (given: number | undefined, bounds: readonly (number | undefined)[]): number | null =>
     given === undefined || isOpen("model_budget") ? least([given, ...bounds]) : given;

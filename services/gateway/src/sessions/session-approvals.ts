@@ -5,9 +5,8 @@
 // operator who changes that policy, makes the request stale, and it cannot be approved any more. People cannot approve their own work, so an approval of a person who sent a command to the session does
 // not count.
 //
-// Promises:
-//   gateway/G10 Because a push may rest on an approval, an approval counts only for the workspace and the policy that
-//     the person looked at, from a person who sent no command to the session, and is written once.
+// Because a push may rest on an approval, an approval counts only for the workspace and the policy that the person looked
+// at, from a person who sent no command to the session, and is written once (run/R10).
 import { AntiphonError, ownerOf, validate } from "@antiphon/contracts";
 import type { Command, SessionConfig, SessionDecision, SessionEntry } from "@antiphon/contracts";
 import { malformed } from "../http/malformed.ts";
@@ -42,7 +41,7 @@ export class SessionApprovals {
       const { command } = decided(open, entries, outcome.value, by);
       const about = { ...command.correlation, commandId: command.commandId };
       const said = ending(command, outcome.value, by);
-      if (!(await this.#register.say(sessionId, entries, about, said))) continue; // gateway/G10: the log has grown
+      if (!(await this.#register.say(sessionId, entries, about, said))) continue; // run/R10: the log has grown
       if (open.length === 1) await this.#reopen(sessionId);
       return;
     }
@@ -61,7 +60,7 @@ export class SessionApprovals {
   }
 }
 
-/** gateway/G10 */
+/** run/R10 */
 function decided(
   open: readonly Waiting[],
   entries: readonly SessionEntry[],

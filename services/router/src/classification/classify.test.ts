@@ -172,7 +172,7 @@ describe("classify", () => {
     expect(again).toEqual(decided.slice(0, 100));
   });
 
-  test("router/R2: of a long goal only the beginning and the end are read", () => {
+  test("contracts/C2: of a long goal only the beginning and the end are read", () => {
     const [head, tail] = [
       "Fix the crash. ".repeat(200).slice(0, HEAD_CHARS),
       " please review".repeat(100).slice(-TAIL_CHARS),

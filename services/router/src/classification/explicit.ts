@@ -18,7 +18,7 @@ const GOES_ON = /\b(?:and|then|but)\b/i;
 
 export type Explicit = { readonly workflow: Workflow; readonly words: string };
 
-/** router/R2: only so much of a goal is searched. */
+/** contracts/C2: only so much of a goal is searched. */
 const SEARCHED_CHARS = 2048;
 
 export function explicitWorkflow(goal: string): Explicit | null {

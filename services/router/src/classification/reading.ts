@@ -4,7 +4,7 @@
  * Folding removes what people type differently: case, accents, full-width forms, kinds of apostrophes, runs of spaces.
  */
 
-/** router/R2: of a longer goal the beginning and the end are read; requests stand there, pasted logs between. */
+/** contracts/C2: of a longer goal the beginning and the end are read; requests stand there, pasted logs between. */
 export const HEAD_CHARS = 1536;
 export const TAIL_CHARS = 512;
 

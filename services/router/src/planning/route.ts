@@ -2,14 +2,17 @@
  * The Router's whole decision as one pure function: an `intent` record's body in, a `routed` body out. The router
  * contract's `intent` is the caller's request, word for word.
  *
+ * Because at most 2,048 characters of a goal are read and no pattern holds one unbounded repetition inside another, a
+ * hostile goal cannot keep the Router busy (contracts/C2).
+ *
+ * Where a deployment names a model for what is unsure, that model may answer differently each time; the one `routed` record stands.
+ *
  * Promises:
- *   router/R1 Because the decision uses only the intent and the committed weights, without clock, randomness or state, the same intent
- *     always gets the same route. Only a model that a deployment names for what is unsure may answer differently; the one
- *     `routed` record stands.
- *   router/R2 Because at most 2,048 characters of a goal are read and no pattern holds one unbounded repetition
- *     inside another, a hostile goal cannot keep the Router busy.
- *   router/R3 A task graph with an unknown, doubled or circular dependency, or a plan larger than one record, is
- *     routed as BLOCKED without tasks, so that the run ends with the reason instead of hanging.
+ *   router/R1 Because the decision uses only the intent and the committed weights, without clock, randomness or state,
+ *     the same intent always gets the same route, unless a deployment names a model for what is unsure.
+ *   router/R3 Because a task that waits for itself would wait for ever, a task graph with an unknown, doubled or
+ *     circular dependency, or a plan larger than one record, is routed as BLOCKED without tasks, and its run ends with
+ *     the reason.
  */
 import {
   AntiphonError,

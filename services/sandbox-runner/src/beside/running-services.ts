@@ -6,9 +6,8 @@
  * Lifecycle of a service: starting -> ready -> ended. A service that is not ready in time, or ends before it is ready,
  * ends the job with ANT_SERVICE_FAILED and the end of its output. One that ends later is for the checks to notice.
  *
- * Promises:
- *   sandbox-runner/S12 Because a service's container is of the job, it ends with the job on every path, before the job's
- *     place is given to another.
+ * Because a service's container is of the job, it ends with the job on every path, before the job's place is given to
+ * another (sandbox-runner/S4).
  */
 import { AntiphonError, limits, type ServiceOutcome, type ServiceSpec } from "@antiphon/contracts";
 import { allDone, withDeadline } from "@antiphon/runtime";
@@ -65,7 +64,7 @@ export class RunningServices {
     );
     const gone = allDone(ends);
     gone.catch(() => undefined); // the job reports it
-    if (running.length > 0) this.#parts.ports.later(gone); // sandbox-runner/S12
+    if (running.length > 0) this.#parts.ports.later(gone); // sandbox-runner/S4
     return gone;
   }
 

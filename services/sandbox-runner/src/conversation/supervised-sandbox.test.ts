@@ -135,6 +135,21 @@ describe("output that its listener has not taken", () => {
     return { onOutput, take: () => takes.splice(0).forEach((one) => one()) };
   }
 
+  it("sandbox-runner/S10: is kept once, and a question looks at the kept output", async () => {
+    const { sandbox, say } = await greeted();
+    const seen: string[] = [];
+    const onQuestion: Command["onQuestion"] = (text, soFar) => {
+      const { stdout, stderr } = soFar() ?? { stdout: null, stderr: null };
+      seen.push(`${text} ${stdout?.tail} ${stderr?.tail} ${stdout?.produced}`);
+    };
+    const first = sandbox.run(command({ onQuestion, keepBytes: 4 }));
+    say(encodeFrame("o", "before"), encodeFrame("e", "no"), encodeFrame("a", "Which?"));
+    say(encodeFrame("o", "after"), encodeFrame("a", "And which?"), exit);
+    expect((await first).stdout).toMatchObject({ produced: 11, truncated: true });
+    const note = (missing: number): string => `\n[... ${missing} bytes not kept ...]\n`;
+    expect(seen).toEqual([`Which? be${note(2)}re no 6`, `And which? be${note(7)}er no 11`]);
+  });
+
   it("does not block the next command after its own command ended", async () => {
     const { sandbox, seen, say } = await greeted();
     const first = sandbox.run(command({ onOutput: slow().onOutput }));

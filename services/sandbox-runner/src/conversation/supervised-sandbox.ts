@@ -12,6 +12,7 @@ import {
   SandboxDied,
   type Command,
   type CommandExit,
+  type PartialOutput,
   type Sandbox,
   type SandboxDeath,
   type Survey,
@@ -132,13 +133,13 @@ export class SupervisedSandbox implements Sandbox {
       if (taken instanceof Promise) this.#words.waitFor(taken); // sandbox-runner/S10
       if (stdout.produced + stderr.produced > command.maxOutputBytes) this.#words.over({ kind: "output" });
     };
-    const exit = await this.#words.execute(command, heard, () => ({
+    const soFar = (): PartialOutput => ({
       stdout: stdout.finish(),
       stderr: stderr.finish(),
       durationMs: performance.now() - started,
-    }));
-    const durationMs = performance.now() - started;
-    return { ...exit, durationMs, stdout: stdout.finish(), stderr: stderr.finish() };
+    });
+    const exit = await this.#words.execute(command, heard, soFar);
+    return { ...exit, ...soFar() };
   }
 
   get canAsk(): boolean {

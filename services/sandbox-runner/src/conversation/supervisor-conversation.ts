@@ -18,7 +18,7 @@ import { ContainerEnd } from "./container-end.ts";
 import { FrameDecoder, encodeFrame, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
 import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "./step-script.ts";
-import { SandboxDied, type Command, type SandboxDeath } from "../ports.ts";
+import { SandboxDied, type Command, type PartialOutput, type SandboxDeath } from "../ports.ts";
 import { NetBridge } from "./net-bridge.ts";
 import { RestingDeadline } from "./resting-deadline.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
@@ -38,7 +38,7 @@ interface Busy {
   readonly at: "busy";
   readonly onFrame: (frame: Frame) => void;
   readonly reject: (error: Error) => void;
-  readonly partial: () => SandboxDied["partial"];
+  readonly partial: () => PartialOutput | null;
   readonly window: InputWindow;
   /** Listeners that have not taken their output yet. */
   slow: number;
@@ -138,7 +138,7 @@ export class SupervisorConversation {
   async execute(
     step: Step,
     heard: (stream: "stdout" | "stderr", piece: Buffer) => void,
-    partial: () => SandboxDied["partial"],
+    soFar: () => PartialOutput | null,
   ): Promise<ExitWord & { readonly timedOut: boolean }> {
     const said = step.own ?? this.#say(step);
     const window = new InputWindow(this.#isPlain);
@@ -150,7 +150,7 @@ export class SupervisorConversation {
         else if (frame.type === "e") heard("stderr", frame.payload);
         else if (frame.type === "a" && step.onQuestion !== undefined) {
           this.#restDeadline();
-          step.onQuestion(frame.payload.toString("utf8"));
+          step.onQuestion(frame.payload.toString("utf8"), soFar);
         } else if (frame.type === "v" && step.onQuestion !== undefined) this.#peeking?.hear(frame.payload);
         else if (frame.type === "y" && step.onQuestion !== undefined)
           this.#peeking?.end(frame.payload.toString("latin1") === "0");
@@ -163,7 +163,7 @@ export class SupervisorConversation {
           else resolve(exit);
         } else reject(this.protocol(`${frame.type}: ${frame.payload.toString("utf8").slice(0, 200)}`));
       },
-      partial,
+      soFar,
       () => {
         if (step.timeoutEnds !== "command") return this.over({ kind: "timeout" });
         isLate = true;
@@ -275,7 +275,7 @@ export class SupervisorConversation {
   await<T>(
     deadlineMs: number,
     listener: (resolve: (value: T) => void, reject: (error: Error) => void) => (frame: Frame) => void,
-    partial: () => SandboxDied["partial"] = () => null,
+    partial: () => PartialOutput | null = () => null,
     onDeadline = () => this.over({ kind: "timeout" }),
     window = new InputWindow(this.#isPlain),
   ): Promise<T> {

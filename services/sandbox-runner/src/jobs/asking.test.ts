@@ -7,6 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 function asking(tree?: () => Promise<{ overlay: null; deletions: string[] } | null>) {
   const said: SandboxEvent[] = [];
+  const reported: string[] = [];
   const answers: string[] = [];
   const named: number[] = [];
   const one = new Asking({
@@ -17,10 +18,15 @@ function asking(tree?: () => Promise<{ overlay: null; deletions: string[] } | nu
     },
     emit: (event) => said.push(event),
     goesOnFor: (epoch) => named.push(epoch),
+    report: (text) => reported.push(text),
     ...(tree === undefined ? {} : { tree }),
   });
-  return { one, said, answers, named };
+  return { one, said, answers, named, reported };
 }
+/** Lets all that waits for no timer go on. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+};
 const answer = (number: number, text = "yes") => ({ kind: "answer" as const, number, text, epoch: 2 });
 
 test("a question is repeated until it is answered, and an answer counts once", () => {
@@ -40,16 +46,18 @@ test("a question is told with the files of its time, as soon as they are read, a
   const { one, said } = asking(() => new Promise((resolve) => (read = resolve)));
   one.ask("Which?");
   one.repeat();
+  await settled();
   expect(said).toEqual([]);
   read({ overlay: null, deletions: ["gone.txt"] });
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   one.repeat();
   const question = { kind: "question", number: 1, text: "Which?" };
   const told = { ...question, tree: { overlay: null, deletions: ["gone.txt"] } };
   expect(said).toEqual([told, told]);
   one.ask("And which?");
+  await settled();
   read(null);
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   expect(said.at(-1)).toEqual({ kind: "question", number: 2, text: "And which?" });
 });
 
@@ -67,14 +75,59 @@ test("a question is told with what its command has printed, which is read after 
   const { one, said } = asking(() => Promise.resolve(read.push("files")).then(() => null));
   const reads = (found: typeof step | null) => () => Promise.resolve(read.push("output")).then(() => found);
   one.ask("Which?", reads(step));
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   one.ask("And which?", reads(null));
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   expect(said).toEqual([
     { kind: "question", number: 1, text: "Which?", step },
     { kind: "question", number: 2, text: "And which?" },
   ]);
   expect(read).toEqual(["files", "output", "files", "output"]);
+});
+
+test("a store that stalls holds a question for a limited time only, and the files that were read are told", async () => {
+  const { one, said, reported } = asking(() => Promise.resolve({ overlay: null, deletions: ["gone.txt"] }));
+  let late = (_step: null): void => undefined;
+  one.ask("Which?", () => new Promise((resolve) => (late = resolve)));
+  await vi.advanceTimersByTimeAsync(limits.askStateMs - 1);
+  expect(said).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  const told = {
+    ...{ kind: "question", number: 1, text: "Which?" },
+    tree: { overlay: null, deletions: ["gone.txt"] },
+  };
+  expect(said).toEqual([told]);
+  expect(reported).toEqual([
+    "the question goes out without all that is kept with it: the store did not answer in time",
+  ]);
+  late(null);
+  await settled();
+  one.repeat();
+  expect(said).toEqual([told, told]);
+});
+
+test("files that cannot be read leave no unhandled rejection, and the question is told without them", async () => {
+  const { one, said, reported } = asking(() => Promise.reject(new Error("no such object")));
+  one.ask("Which?");
+  await settled();
+  expect(said).toEqual([{ kind: "question", number: 1, text: "Which?" }]);
+  expect(reported).toEqual(["the question goes out without all that is kept with it: no such object"]);
+});
+
+test("a question that replaces another has its files read only when those of the other are, so that one is held at a time", async () => {
+  const ends: (() => void)[] = [];
+  const { one, said } = asking(() => new Promise((resolve) => ends.push(() => resolve(null))));
+  one.ask("First?");
+  await settled();
+  for (const text of ["Second?", "Third?"]) one.ask(text);
+  await settled();
+  expect(ends.length).toBe(1);
+  ends[0]?.();
+  await settled();
+  expect(ends.length).toBe(2); // the second question is no longer open
+  ends[1]?.();
+  await settled();
+  expect(said).toEqual([{ kind: "question", number: 3, text: "Third?" }]);
 });
 
 test("a program that asks again and again has its files read a few times only, and is heard nevertheless", async () => {
@@ -85,7 +138,7 @@ test("a program that asks again and again has its files read a few times only, a
   });
   for (let i = 0; i < 100; i += 1) {
     one.ask(`Which ${i}?`);
-    await vi.advanceTimersByTimeAsync(0);
+    await settled();
   }
   expect(reads).toBe(16);
   expect([said.length, said.at(-1)]).toEqual([100, { kind: "question", number: 100, text: "Which 99?" }]);
@@ -95,9 +148,10 @@ test("the files of a question whose command has ended tell nothing", async () =>
   let read = (_tree: null): void => undefined;
   const { one, said } = asking(() => new Promise((resolve) => (read = resolve)));
   one.ask("Which?");
+  await settled();
   one.end();
   read(null);
-  await vi.advanceTimersByTimeAsync(0);
+  await settled();
   expect(said).toEqual([]);
 });
 

@@ -5,12 +5,14 @@
  * Lifecycle of a question: asked -> answered | given up, when limits.askHoldMs are over for all questions of the job.
  *
  * It is told with the files that the commands have changed until then, so that another container can begin with them, and with what
- * the command has printed, so that the attempt that asked has a log. Both are read while the command waits.
+ * the command has printed, so that the attempt that asked has a log. Both are read while the command waits. A store that stalls
+ * holds it for limits.askStateMs only; it then goes out with what was read.
  *
  * The question is told again with each beat until it is answered, and an answer that comes twice counts once, so neither can
  * be lost on its way.
  */
 import { limits, type SandboxAnswer, type SandboxEvent } from "@antiphon/contracts";
+import { withDeadline } from "@antiphon/runtime";
 import type { Sandbox } from "../ports.ts";
 import { INBOX_FILE, INBOX_TEXT } from "./inbox.ts";
 
@@ -45,16 +47,24 @@ printf '%s' "$1" > antiphon-ask && printf '%s' "$2" > ${INBOX_FILE} && chmod 755
 
 type Question = Extract<SandboxEvent, { kind: "question" }>;
 
+interface Open {
+  readonly question: Question;
+  isTold: boolean;
+  readonly sinceMs: number;
+}
+
 export interface AskingParts {
   readonly sandbox: Pick<Sandbox, "run" | "canAsk" | "answer">;
   readonly emit: (event: SandboxEvent) => void;
   /** Shows in the engine's listing for which attempt the container goes on. */
   readonly goesOnFor: (epoch: number) => void;
-  /** The changes of the commands until now; null: they cannot be read. It never rejects. Default: no changes are told. */
+  /** Tells people who watch the job. */
+  readonly report: (text: string) => void;
+  /** The changes of the commands until now; null: they cannot be read. Default: no changes are told. */
   readonly tree?: () => Promise<NonNullable<Question["tree"]> | null>;
 }
 
-/** The output of a command so far. Null: the output could not be kept. Never rejects. */
+/** The output of a command so far. Null: the output could not be kept. */
 export type Printed = () => Promise<NonNullable<Question["step"]> | null>;
 
 /** Of the questions of a job, so many are told with files. A program may replace its question as often as it likes, and files are kept. */
@@ -64,7 +74,9 @@ export class Asking {
   readonly #parts: AskingParts;
   readonly #unanswered = new AbortController();
   #isPlaced = false;
-  #open: { question: Question; isTold: boolean; readonly sinceMs: number } | null = null;
+  #open: Open | null = null;
+  /** Ends when no question's files are being read. */
+  #reading: Promise<void> = Promise.resolve();
   #asked = 0;
   #waitedMs = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -104,25 +116,38 @@ export class Asking {
     this.#settle();
     const question: Question = { kind: "question", number: (this.#asked += 1), text: text.slice(0, 4000) };
     const reads = this.#asked <= MOST_TREES && (this.#parts.tree !== undefined || printed !== undefined);
-    const open = { question, isTold: !reads, sinceMs: performance.now() };
+    const open: Open = { question, isTold: !reads, sinceMs: performance.now() };
     this.#open = open;
     const leftMs = Math.max(0, limits.askHoldMs - this.#waitedMs);
     this.#timer = setTimeout(() => this.#unanswered.abort("nobody answered its question in time"), leftMs);
     this.repeat();
-    if (!reads) return;
-    void this.#stateNow(printed).then((found) => {
-      // Told only with the files: a listener may hear of the question just once.
-      open.question = { ...question, ...found };
-      open.isTold = true;
-      if (this.#open === open) this.repeat();
-    });
+    if (reads) void this.#tellWithState(open, printed);
+  }
+
+  /** Told only with the files: a listener may hear of the question just once. */
+  async #tellWithState(open: Open, printed?: Printed): Promise<void> {
+    const late = (): never => {
+      throw new Error("the store did not answer in time");
+    };
+    // One after the other, so that a store that stalls leaves the output of one question in memory.
+    const read = this.#reading.then(() => (this.#open === open ? this.#readState(open, printed) : undefined));
+    this.#reading = read.catch(() => undefined); // its failure is reported below
+    try {
+      await withDeadline(limits.askStateMs, read, late);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#parts.report(`the question goes out without all that is kept with it: ${why}`);
+    }
+    open.isTold = true;
+    if (this.#open === open) this.repeat();
   }
 
   /** The output comes last: some of it may be on its way while the files are read. */
-  async #stateNow(printed?: Printed): Promise<Pick<Question, "tree" | "step">> {
+  async #readState(into: Open, printed?: Printed): Promise<void> {
     const tree = (await this.#parts.tree?.()) ?? null;
+    if (tree !== null && !into.isTold) into.question.tree = tree;
     const step = (await printed?.()) ?? null;
-    return { ...(tree === null ? {} : { tree }), ...(step === null ? {} : { step }) };
+    if (step !== null && !into.isTold) into.question.step = step;
   }
 
   /** Tells the open question again. */

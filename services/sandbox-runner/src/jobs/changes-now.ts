@@ -5,8 +5,8 @@ import type { AskingParts } from "./asking.ts";
 import type { Lease } from "./job-ports.ts";
 import type { Job, Prepared } from "./leased-job.ts";
 
-/** Longer lists would not fit a message. */
-const MOST_DELETIONS = 2000;
+/** Longer lists would not fit a message. A path may have 1 KiB. */
+const DELETIONS_BYTES = 256 * 1024;
 
 /** The changes while a command waits; null: they cannot be read, or no rule lets them out. */
 export async function treeNow(
@@ -16,7 +16,9 @@ export async function treeNow(
 ): ReturnType<NonNullable<AskingParts["tree"]>> {
   try {
     const collected = await sandbox.peek?.(workspace.baseline, changeBounds(workspace, environment));
-    if (collected === undefined || collected.deletions.length > MOST_DELETIONS) return null;
+    if (collected === undefined) return null;
+    const listed = collected.deletions.reduce((sum, path) => sum + 4 + Buffer.byteLength(path), 0);
+    if (listed > DELETIONS_BYTES) throw new Error("the list of removed files does not fit a message");
     const { overlay, deletions } = await ports.evidence.changes(collected);
     return { overlay, deletions };
   } catch (error) {

@@ -130,7 +130,7 @@ export class SandboxService {
     const beat = setInterval(() => {
       emit({ kind: "beat" });
       asking?.repeat();
-      if (performance.now() - heardAt > limits.sandboxSilenceMs) stop.abort("the requester went silent"); // sandbox-runner/S6
+      if (performance.now() - heardAt > limits.sandboxSilenceMs) stop.abort("the requester went silent"); // sandbox-runner/S4
     }, limits.sandboxBeatMs);
     const live = new LiveLog(request.epoch, (stream, line) => {
       tell(bus, subjects.log(request.run, request.task, stream), line);

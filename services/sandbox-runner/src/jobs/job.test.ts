@@ -130,7 +130,7 @@ describe("a job", () => {
     expect(seen.released).toBe(1);
   });
 
-  it("sandbox-runner/S7: for a verdict is refused where the supervisor is not sealed", async () => {
+  it("sandbox-runner/S2: for a verdict is refused where the supervisor is not sealed", async () => {
     for (const purpose of ["verify", "base"] as const) {
       const { ports, seen } = twin({ sealed: false });
       const { outcome } = await run(request({ purpose }), ports);
@@ -143,7 +143,7 @@ describe("a job", () => {
     expect((await run(request(), twin({ sealed: false }).ports)).outcome.outcome).toBe("completed");
   });
 
-  it("sandbox-runner/S6: releases the sandbox when it is canceled, and ends as canceled even if a step failed then", async () => {
+  it("sandbox-runner/S4: releases the sandbox when it is canceled, and ends as canceled even if a step failed then", async () => {
     const stop = new AbortController();
     const { ports, seen } = twin({
       onRun: () => {

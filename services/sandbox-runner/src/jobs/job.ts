@@ -8,11 +8,11 @@
  * the object store, so a slow store slows the job and does not fill the runner's memory. A job for a verdict is refused
  * when it asks for a network; any other job with a network has the report of it in its outcome.
  *
- * Promises:
- *   sandbox-runner/S6 Because a requester can die or cancel at any moment, its sandbox is released on every path: a job
- *     is canceled when its holder was silent for limits.sandboxSilenceMs, and at once when it is told to stop.
- *   sandbox-runner/S7 Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in
- *     a sealed sandbox or is refused.
+ * Because a requester can die or cancel at any moment, its sandbox is released on every path: a job is canceled when its
+ * holder was silent for limits.sandboxSilenceMs, and at once when it is told to stop (sandbox-runner/S4).
+ *
+ * Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in a sealed sandbox or is
+ * refused (sandbox-runner/S2).
  */
 import {
   AntiphonError,
@@ -117,7 +117,7 @@ async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStop
   const stop = (): void => {
     void lease.release();
   };
-  signal.addEventListener("abort", stop, { once: true }); // sandbox-runner/S6
+  signal.addEventListener("abort", stop, { once: true }); // sandbox-runner/S4
   try {
     signal.throwIfAborted();
     halt.throwIfAborted();
@@ -129,11 +129,11 @@ async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStop
       throw new AntiphonError(
         "ANT_SANDBOX_REFUSED",
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
-      ); // sandbox-runner/S7
+      ); // sandbox-runner/S2
     }
     await performStages(job, prepared, lease, halt);
   } finally {
     signal.removeEventListener("abort", stop);
-    ports.later(lease.release()); // sandbox-runner/S6
+    ports.later(lease.release()); // sandbox-runner/S4
   }
 }

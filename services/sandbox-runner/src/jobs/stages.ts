@@ -32,7 +32,7 @@ export async function performStages(
     ...{ ports, main: lease.sandbox, job: job.request, keepBytes, services },
   });
   const asking = new Asking({
-    ...{ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor },
+    ...{ sandbox: lease.sandbox, emit: job.emit, goesOnFor: lease.goesOnFor, report: ports.progress },
     ...(job.request.collect ? { tree: () => treeNow(job, prepared, lease) } : {}),
   });
   ports.onAnswer(asking);
@@ -52,7 +52,7 @@ export async function performStages(
       return;
     }
   } finally {
-    void running.stop(); // sandbox-runner/S12
+    void running.stop(); // sandbox-runner/S4
     progress.heard = inbox.heard;
     progress.services = await running.outcomes();
     progress.egress = (await leased.link?.close()) ?? null;

@@ -1,12 +1,12 @@
 /** Runs one command of a job and notes its end, also when the sandbox dies under it. */
 import { environmentVariables } from "../environments/environment-variables.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
-import { SandboxDied } from "../ports.ts";
+import { SandboxDied, type PartialOutput } from "../ports.ts";
 import { stepEnvironment } from "../providers/container-spec.ts";
 import { endingOfDeath, endingOfExit } from "./ending.ts";
 import type { PlannedStep } from "./job-plan.ts";
 import type { LeasedJob } from "./leased-job.ts";
-import { PrintedSoFar } from "./printed-so-far.ts";
+import { keepPrinted } from "./keep-printed.ts";
 
 /** A PATH of the run comes before that of the image, without which a command would find no shell. */
 function searchPath(
@@ -31,7 +31,6 @@ export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<voi
   if (path !== null) inbox.open();
   const now = performance.now();
   const { keepBytes } = plan.limits;
-  const printed = path === null ? null : new PrintedSoFar(keepBytes);
   const waitedBefore = asking.end();
   leased.endsAt ??= now + plan.budgetMs;
   try {
@@ -43,20 +42,18 @@ export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<voi
       timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
       ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
       signal: leased.halt,
-      ...(printed === null
+      ...(path === null
         ? {}
         : {
-            onQuestion: (text: string) => asking.ask(text, () => printed.kept(id, now, ports)),
+            onQuestion: (text: string, soFar: () => PartialOutput | null) =>
+              asking.ask(text, () => keepPrinted(id, soFar, ports)),
           }),
       onHeard: (heard) => {
         if (inbox.read(heard)) ports.progress(`the agent has read message ${heard.number}`);
       },
       keepBytes,
       maxOutputBytes: MAX_OUTPUT_BYTES,
-      onOutput: (stream, piece) => {
-        printed?.push(stream, piece);
-        return step.quiet === true ? undefined : ports.onOutput(stream, piece);
-      },
+      onOutput: (stream, piece) => (step.quiet === true ? undefined : ports.onOutput(stream, piece)),
     });
     const { timedOut, durationMs, stdout, stderr } = exit;
     const exitCode = timedOut || (leased.halt.aborted && exit.signal > 0) ? null : exit.exitCode;

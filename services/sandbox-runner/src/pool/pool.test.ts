@@ -81,7 +81,7 @@ describe("the warm pool", () => {
     expect([await warm(1), await warm(1), await warm(0)]).toEqual([true, false, true]);
   });
 
-  it("sandbox-runner/S8: hands a sandbox out once, and destroys it once even if it is released twice", async () => {
+  it("sandbox-runner/S3: hands a sandbox out once, and destroys it once even if it is released twice", async () => {
     const { pool, made } = setUp();
     pool.refill();
     await settle();
@@ -102,7 +102,7 @@ describe("the warm pool", () => {
     await pool.close();
   });
 
-  it("sandbox-runner/S8: never hands out a sandbox that died or is too old", async () => {
+  it("sandbox-runner/S3: never hands out a sandbox that died or is too old", async () => {
     const { pool, made, clock } = setUp();
     pool.refill();
     await settle();
@@ -183,7 +183,7 @@ describe("the warm pool", () => {
     expect(said).toBe(stuck);
   });
 
-  it("sandbox-runner/S8: hands out a sandbox with the requested tree first, then an empty one, and names its tree", async () => {
+  it("sandbox-runner/S3: hands out a sandbox with the requested tree first, then an empty one, and names its tree", async () => {
     const trees = ["a", null, "b"];
     const { pool } = setUp(3, () => {
       const name = trees.shift() ?? null;

@@ -6,9 +6,8 @@
  * Lifecycle: open -> closed. Closing destroys the ready sandboxes and reports any that could not be removed; a leased
  * sandbox belongs to its job.
  *
- * Promises:
- *   sandbox-runner/S8 Because a used sandbox may hold anything its job left, each is handed out once and then destroyed,
- *     and a ready one is alive, recent, and holds at most a base tree and its repository, which its lease names.
+ * Because a used sandbox may hold anything its job left, each is handed out once and then destroyed, and a ready one is
+ * alive, recent, and holds at most a base tree and its repository, which its lease names (sandbox-runner/S3).
  */
 import { allDone } from "@antiphon/runtime";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
@@ -194,7 +193,7 @@ export class WarmPool {
       released.catch(this.#options.onFailure);
       return released;
     };
-    return { sandbox, warm, holds: tree, repository, release }; // sandbox-runner/S8
+    return { sandbox, warm, holds: tree, repository, release }; // sandbox-runner/S3
   }
 
   async #startOne(order: SandboxOrder): Promise<void> {
@@ -236,7 +235,7 @@ export class WarmPool {
   #dropStale(): void {
     const oldest = this.#options.now() - this.#options.maxAgeMs;
     this.#drop(
-      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // sandbox-runner/S8
+      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // sandbox-runner/S3
       "too old",
     );
   }

@@ -2,8 +2,9 @@
  * The providers of sandboxes, and the modes in which each may be used.
  *
  * Promises:
- *   sandbox-runner/S11 Because namespaces alone over the host's files do not contain hostile code, a sandbox in
- *     production is a container or a virtual machine of its own, and no provider runs commands on the host itself.
+ *   sandbox-runner/S11 Because namespaces alone over the host's files do not contain hostile code, and the kernel
+ *     counts some resources by user, a sandbox in production is a container or a virtual machine with a user of its
+ *     own, and no provider runs commands on the host itself.
  */
 import { SANDBOX_PROVIDERS, type ProviderName } from "@antiphon/contracts";
 

@@ -7,9 +7,12 @@
  *
  * One sweep runs at a time, and a container that cannot be removed does not stop the others.
  *
+ * A holder is silent after limits.sandboxSilenceMs. A container's owner is gone, or does not hold it any more, by the facts of reap-plan.ts.
+ *
  * Promises:
- *   sandbox-runner/S4 Because a runner can die or lose track at any moment, every container of its instance is removed
- *     once its deadline has passed, its owner is gone or does not hold it, or its attempt is over; no other is touched.
+ *   sandbox-runner/S4 Because a requester or a runner can die or lose track at any moment, a sandbox and its services
+ *     end with their job on every path, also when its holder falls silent, and a container whose deadline, owner or
+ *     attempt is over is removed; no other is touched.
  */
 import { ownerState } from "@antiphon/runtime";
 import type { Engine, ListedContainer } from "../providers/docker/docker-engine.ts";

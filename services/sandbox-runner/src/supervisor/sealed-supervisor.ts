@@ -9,9 +9,11 @@ import { programText } from "./program-text.ts";
  *
  * Promises:
  *   sandbox-runner/S2 Because the exit frame decides a verdict, code under test can neither hold nor open the frame
- *     stream: it gets pipes of its own, and the supervisor is not dumpable and says `sealed=1` only if the kernel agrees.
+ *     stream: it gets pipes of its own, the supervisor is not dumpable and says `sealed=1` only if the kernel agrees,
+ *     and a job for a verdict runs in such a sandbox or is refused.
  *   sandbox-runner/S3 Because leftovers of one step or attempt could change the next, the supervisor kills and reaps
- *     the whole process tree of a step before it reports the exit, and a container that ended is never used again.
+ *     the whole process tree of a step before it reports the exit, and a container is handed out once, with at most the
+ *     tree and the repository that its lease names, and then destroyed.
  *
  * Frames, both ways: one type letter, a space, nine digits, a newline, then that many bytes.
  *   in   R run: cwd NUL argc NUL argv... NUL KEY=value...    I stdin bytes    E end of stdin    K kill the step

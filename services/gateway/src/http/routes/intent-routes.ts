@@ -17,7 +17,7 @@ export function addIntents(server: FastifyInstance, gateway: Gateway): void {
   );
   server.post<Params<"id">>("/intents/:id/run", async (request, reply) => {
     const key = idempotencyKey(request.headers["idempotency-key"]);
-    const { runId, replayed } = await gateway.intake.run(id(request.params.id, "it"), {
+    const { runId, replayed, narrowed } = await gateway.intake.run(id(request.params.id, "it"), {
       ...callerOf(request),
       key,
       body: request.body,
@@ -26,7 +26,10 @@ export function addIntents(server: FastifyInstance, gateway: Gateway): void {
     return reply
       .code(202)
       .header("location", `/runs/${runId}`)
-      .send({ runId, intentId: request.params.id, status: "queued" });
+      .send({
+        ...{ runId, intentId: request.params.id, status: "queued" },
+        ...(narrowed.length === 0 ? {} : { narrowed }),
+      });
   });
   server.post("/recordings", async (request, reply) =>
     reply.code(201).send(await gateway.record(request.body)),

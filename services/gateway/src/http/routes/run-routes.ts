@@ -35,19 +35,19 @@ export function addRuns(server: FastifyInstance, { gateway, backend, streams }: 
   );
   server.post<Params<"id">>("/runs/:id/events", async (request, reply) => {
     const { event } = (request.body ?? {}) as { event?: unknown };
-    if (event === "approval") requireRight(request, ["decide"], "an approval"); // gateway/G9
-    if (event === "message") requireRight(request, ["submit"], "a message"); // gateway/G9
+    if (event === "approval") requireRight(request, ["decide"], "an approval"); // gateway/G4
+    if (event === "message") requireRight(request, ["submit"], "a message"); // gateway/G4
     const runId = id(request.params.id, "run");
     return reply.code(202).send(await gateway.say(runId, request.body, request.principal));
   });
   server.post<Params<"id">>("/runs/:id/retry", async (request, reply) => {
     const retryOf = id(request.params.id, "run");
-    const { runId, replayed } = await gateway.retry(retryOf, callerOf(request));
+    const { runId, replayed, narrowed } = await gateway.retry(retryOf, callerOf(request));
     if (replayed) void reply.header("idempotency-replayed", "true");
     return reply
       .code(202)
       .header("location", `/runs/${runId}`)
-      .send({ runId, retryOf, status: "queued", replayed });
+      .send({ runId, retryOf, status: "queued", replayed, ...(narrowed.length === 0 ? {} : { narrowed }) });
   });
   server.post<Params<"id">>("/runs/:id/replay", async ({ params, body, principal }, reply) => {
     const order = await gateway.replays.admit(id(params.id, "run"), body, principal);

@@ -1,5 +1,5 @@
 import { AntiphonError } from "@antiphon/contracts";
-import { uniqueId } from "@antiphon/runtime";
+import { uniqueId, VERSION } from "@antiphon/runtime";
 import type { FastifyInstance } from "fastify";
 import { requireRight } from "../../identity/roles.ts";
 import { SESSIONS_PATH } from "../http-server.ts";
@@ -16,10 +16,11 @@ export function addSessions(
   server.post(SESSIONS_PATH, async ({ principal, roles, tenancy, body }, reply) => {
     const sessionId = `ses_${uniqueId()}`;
     const bound = body !== undefined;
-    if (bound) requireRight({ principal, roles }, ["submit"], "a session of a repository"); // gateway/G9
+    if (bound) requireRight({ principal, roles }, ["submit"], "a session of a repository"); // gateway/G4
     const config = bound ? { config: await gateway.sessions.open(sessionId, body, principal) } : {};
     const issued = await sessions.issue({ sessionId, principal, bound, roles, tenancy });
-    return reply.code(201).send({ sessionId, ...issued, ...config, keys: await backend.directorKeys() });
+    const keys = await backend.directorKeys();
+    return reply.code(201).send({ sessionId, ...issued, ...config, keys, version: VERSION });
   });
   server.get<Paged>(SESSIONS_PATH, async (request, reply) => {
     const below = numberAfter("sessions", request.query) ?? Number.MAX_SAFE_INTEGER;

@@ -149,7 +149,7 @@ export class DockerProvider implements SandboxProvider {
       const isOwn = this.#uids.confirm(spec.uid, id, confirmed);
       isOwn.catch(() => undefined); // it is awaited below
       stream = await this.#engine.attach(id);
-      await isOwn; // sandbox-runner/S13
+      await isOwn; // sandbox-runner/S11
       await this.#engine.start(id);
       const line = dockerLine(this.#engine, id, stream, this.#engine.removed(id)); // only after `start` was answered
       const sandbox = new SupervisedSandbox(line, spec.imageId, begun, placeOf(spec.workspace));

@@ -11,9 +11,8 @@
  * other one and gives its own up. At worst both give up and choose again. A container that is created beside a confirmed one of
  * its own user needs no look of its own, because a later runner sees one of the two.
  *
- * Promises:
- *   sandbox-runner/S13 Because the kernel counts some resources by user, no two live containers of an engine have the same
- *     user once they are started, except a sandbox and the container of ours that keeps its top until it runs.
+ * Because the kernel counts some resources by user, no two live containers of an engine have the same user once they are
+ * started, except a sandbox and the container of ours that keeps its top until it runs (sandbox-runner/S11).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AntiphonError } from "@antiphon/contracts";
@@ -84,7 +83,7 @@ export class UidLeases {
     const found = await this.#engine.labelled(`${LABELS.uid}=${uid}`);
     if (found.some((one) => one.id === confirmed)) return;
     const other = found.find((one) => one.id !== id);
-    if (other !== undefined) throw new UidTaken(`container ${other.name} has user ${uid}`); // sandbox-runner/S13
+    if (other !== undefined) throw new UidTaken(`container ${other.name} has user ${uid}`); // sandbox-runner/S11
   }
 
   async #take(part: UidPart, choose: ChooseUid): Promise<number> {

@@ -16,7 +16,7 @@ const PLAN_FILE = "plan.yaml";
 const SHARE_OF_TIME = 0.85;
 /** Nothing happens for so long only if OpenCode has lost its turn. A model may think for minutes. */
 const QUIET_S = 600;
-/** OpenCode takes 300 to 600 MiB; the sandbox has 4096 by default, for its commands as well. */
+/** OpenCode takes about 600 MiB from its first call on. The sandbox has 4096 by default, for its commands as well. */
 const MOST_MIB = 1536;
 
 async function main(env, root) {

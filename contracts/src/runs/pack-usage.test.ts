@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
-import type { AgentPack } from "../settings/agent-pack.ts";
 import { completePack } from "./pack-files.ts";
 
 const usage = { tokens: ["used"], adds: "sum" } as const;
 const from = { file: ".own.jsonl", format: "jsonl" } as const;
 const completed = (parts: object) => () =>
-  completePack({ name: "own", argv: ["own"], prompt: "stdin", ...parts } as AgentPack, () => null);
+  completePack({ name: "own", argv: ["own"], prompt: "stdin", ...parts }, () => null);
 
 test.each([
   ["lines of its transcript", { usage, transcript: { format: "jsonl" } }],

@@ -19,7 +19,7 @@ import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
-import type { BundleFile, Provenance } from "./bundle.ts";
+import type { Provenance } from "./bundle.ts";
 import { answerOf, COMPILE_EVIDENCE, compileFiles, keptSession, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { refusedCallOf } from "./refused-call.ts";

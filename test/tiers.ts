@@ -126,6 +126,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/agents/model-loop.test.ts",
   "test/integration/agents/model-loop-crash.test.ts",
   "test/integration/agents/checkpoint-restore.test.ts",
+  "test/integration/agents/opencode-memory.test.ts",
   "test/integration/agents/opencode-server.test.ts",
   "test/integration/associate/associate-crash.test.ts",
   "test/integration/associate/associate-leases.test.ts",

@@ -2,9 +2,10 @@
 //
 // A compile is one session of two requests: the work, and then plan and tests in a given form. The work is asked for without
 // waiting, and the session is looked at every second, so no long request and no stream can be lost. A server that does not
-// answer, or a session in which nothing happens, is started again and told to go on: its session is on disk, so what the
-// model said is not asked again.
-import { entryOf, faultOf, transcriptOf } from "./conversation.mjs";
+// answer, that has grown too large, or in whose session nothing happens, is started again and told to go on: its session is on
+// disk, so what the model said is not asked again. So is a session whose work ended with a question for a person.
+import { entryOf, faultOf, isOver, partsOf, runsTool, transcriptOf } from "./conversation.mjs";
+import { formFor, formIn } from "./form.mjs";
 import { NoAnswer } from "./server.mjs";
 
 const CALL_MS = 10_000;
@@ -14,49 +15,21 @@ const LOOK_MS = 1000;
 /** Calls in a row without an answer after which a server has hung. */
 const MISSES = 3;
 const STARTS = 4;
+/** From a prompt to its first message. */
+const BEGIN_MS = 30_000;
 /** OpenCode sends a failed model call again without end. */
 const MODEL_RETRIES = 6;
 const GO_ON = "The work was interrupted. Look at what is done already, and go on with the task.";
-const ASK_FORM =
-  "Describe what you did: the steps as a graph, and the commands that show that it works. Change nothing more.";
-
-const FORM = {
-  type: "object",
-  properties: {
-    plan: {
-      type: "object",
-      properties: {
-        nodes: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: {
-              id: { type: "string", description: "Unique; what the step does, in a few words." },
-              kind: { enum: ["compute", "decision", "io", "approval"] },
-              deps: { type: "array", items: { type: "string" }, description: "Ids of the steps before." },
-            },
-            required: ["id", "kind", "deps"],
-            additionalProperties: false,
-          },
-        },
-      },
-      required: ["nodes"],
-      additionalProperties: false,
-    },
-    tests: { type: "array", items: { type: "string" }, description: "Shell commands." },
-  },
-  required: ["plan", "tests"],
-  additionalProperties: false,
-};
 
 export class OpenCodeClient {
   #parts;
   #starts = 0;
   #said = new Set();
+  #saidAtStart = 0;
 
   /**
-   * @param parts `server`, `kept` for request and answer, `model` (its name), `say` for events, `untilMs` and `quietMs`, and
-   *   `resetTo`, which takes commits of the agent back into the work tree
+   * @param parts `server`, `kept` for request and answer, `model` (its name), `say` for events, `untilMs`, `quietMs` and
+   *   `mostMib`, `resetTo`, which takes commits of the agent back into the work tree, and `hasAsked`: it has left a question
    */
   constructor(parts) {
     this.#parts = parts;
@@ -67,7 +40,10 @@ export class OpenCodeClient {
     return { ok: healthy === true };
   }
 
-  /** @throws Error when the model, OpenCode or the time gives up; the request is kept then, and the work tree is as it is */
+  /**
+   * @returns the answer; null: its work ended with a question for a person
+   * @throws Error when the model, OpenCode or the time gives up; the request is kept then, and the work tree is as it is
+   */
   async compile(input) {
     const { kept, say } = this.#parts;
     const before = kept.answerTo(input);
@@ -75,12 +51,26 @@ export class OpenCodeClient {
     kept.write({ input });
     await this.#start();
     const { id } = await this.#answered(() => this.#call("POST", "/session", { title: "task" }));
+    kept.write({ input, session: id });
     say({ event: "session", id });
-    const messages = await this.#worked(id, input.intent.prompt);
-    const patch = await this.diff(id);
-    const { plan, tests } = await this.#formed(id);
+    return this.#compiled(input, id, input.intent.prompt);
+  }
+
+  /** The same, in the session of a compile that ended with a question. */
+  async goOn(answer) {
+    const { input, session } = this.#parts.kept.underWay();
+    await this.#start();
+    for (const part of partsOf(await this.#messages(session))) this.#said.add(part.id);
+    return this.#compiled(input, session, answer);
+  }
+
+  async #compiled(input, session, prompt) {
+    const messages = await this.#worked(session, prompt);
+    if (this.#parts.hasAsked()) return null;
+    const patch = await this.diff(session);
+    const { plan, tests } = await this.#formed(session);
     const output = { plan, patch, tests, transcript: transcriptOf(messages) };
-    kept.write({ input, output });
+    this.#parts.kept.write({ input, session, output });
     return output;
   }
 
@@ -99,8 +89,9 @@ export class OpenCodeClient {
   async #worked(session, prompt) {
     let text = prompt;
     for (;;) {
+      const before = (await this.#messages(session)).at(-1)?.info.id;
       await this.#answered(() => this.#prompt(session, text));
-      const messages = await this.#idle(session);
+      const messages = await this.#idle(session, before);
       const fault = messages === null ? null : faultOf(messages);
       if (fault !== null) throw new Error(fault);
       if (messages !== null) return messages;
@@ -109,11 +100,15 @@ export class OpenCodeClient {
     }
   }
 
-  /** Null: the server has hung or died, or nothing happened for too long. */
-  async #idle(session) {
+  /**
+   * Null: the server has hung, died or grown too large, or nothing happened for too long.
+   * @param before the message before the prompt: while it is the last one, the turn has not begun
+   */
+  async #idle(session, before) {
     const { untilMs, quietMs } = this.#parts;
+    const startMs = Date.now();
     let misses = 0;
-    let heard = { at: Date.now(), of: "" };
+    let heard = { at: startMs, of: "" };
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       if (Date.now() > untilMs) throw new Error("its share of the task's time is over");
@@ -122,8 +117,12 @@ export class OpenCodeClient {
         const messages = await this.#call("GET", `/session/${session}/message`);
         misses = 0;
         this.#tell(messages);
-        if (status === undefined || status.type === "idle") return isOver(messages) ? messages : null;
-        if (status.type === "retry" && status.attempt > MODEL_RETRIES) throw new Error(status.message);
+        const isIdle = status === undefined || status.type === "idle";
+        const hasBegun = messages.at(-1)?.info.id !== before;
+        if (isIdle && hasBegun) return isOver(messages) ? messages : null;
+        if (isIdle && Date.now() - startMs > BEGIN_MS) return null;
+        if (status?.type === "retry" && status.attempt > MODEL_RETRIES) throw new Error(status.message);
+        if (this.#isTooLarge(messages)) return null;
         const of = JSON.stringify(messages.at(-1));
         if (of !== heard.of) heard = { at: Date.now(), of };
         if (Date.now() - heard.at > quietMs) return null;
@@ -135,28 +134,39 @@ export class OpenCodeClient {
     }
   }
 
+  /**
+   * A server above its bound is ended when no tool runs, which would be cut off, and above twice its bound at once. Where it has
+   * done something since its start, so that it gets on, that start is not counted among those of a server that hangs or dies. Where
+   * it has not, it is as large from the beginning, and another start does not help.
+   */
+  #isTooLarge(messages) {
+    const { server, mostMib, say } = this.#parts;
+    const mib = Math.round(server.memory());
+    const getsOn = this.#said.size > this.#saidAtStart;
+    if (mib <= mostMib || ((runsTool(messages) || !getsOn) && mib <= 2 * mostMib)) return false;
+    say({ event: "server-too-large", mib });
+    if (getsOn) this.#starts -= 1;
+    return true;
+  }
+
   /** A model that cannot fill in a form has still done its work. */
   async #formed(session) {
     const { untilMs, model, say } = this.#parts;
-    const body = {
-      model: { providerID: "metered", modelID: model },
-      format: { type: "json_schema", schema: FORM },
-      parts: [{ type: "text", text: ASK_FORM }],
-    };
     try {
       const deadlineMs = Math.max(1, untilMs - Date.now());
-      const { info } = await this.#parts.server.call("POST", `/session/${session}/message`, {
-        body,
-        deadlineMs,
-      });
-      const { plan = null, tests = [] } = info.structured ?? {};
-      if (plan === null)
-        say({ event: "no-plan", why: info.error?.data?.message ?? "the model filled in no form" });
+      const answer = await this.#call("POST", `/session/${session}/message`, formFor(model), deadlineMs);
+      this.#tell([answer]);
+      const { plan, tests, why } = formIn(answer);
+      if (why !== undefined) say({ event: "no-plan", why });
       return { plan, tests };
     } catch (error) {
       say({ event: "no-plan", why: error.message });
       return { plan: null, tests: [] };
     }
+  }
+
+  #messages(session) {
+    return this.#answered(() => this.#call("GET", `/session/${session}/message`));
   }
 
   #prompt(session, text) {
@@ -180,11 +190,12 @@ export class OpenCodeClient {
     const { server, say, untilMs } = this.#parts;
     for (;;) {
       if (this.#starts >= STARTS || Date.now() > untilMs)
-        throw new Error(`OpenCode's server hung or died ${this.#starts} times`);
+        throw new Error(`OpenCode's server hung, died or grew too large ${this.#starts} times`);
       this.#starts += 1;
       say({ event: "server", start: this.#starts });
       try {
         await server.start();
+        this.#saidAtStart = this.#said.size;
         await this.#call("GET", "/session/status", undefined, FIRST_CALL_MS);
         if ((await this.health()).ok) return;
       } catch (error) {
@@ -209,14 +220,4 @@ export class OpenCodeClient {
         this.#parts.say({ event: entry.kind, ...entry });
       }
   }
-}
-
-/** A server that was started again knows nothing of a turn that it did not end. */
-function isOver(messages) {
-  const last = messages.at(-1)?.info;
-  return (
-    last?.role === "assistant" &&
-    (last.time?.completed !== undefined || last.error !== undefined) &&
-    last.finish !== "tool-calls"
-  );
 }

@@ -1,7 +1,8 @@
 // The agent `opencode-server`: reads an OCCompileInput, has OpenCode do the work in the work tree, and leaves the request and
-// the OCCompileOutput in the file that ANTIPHON_COMPILE_FILE names. Each line of its output is one event as JSON.
+// the OCCompileOutput in the file that ANTIPHON_COMPILE_FILE names. Each line of its output is one event as JSON. With `--continue`
+// it reads the answer to the question with which it ended, and goes on in the session of that file.
 //
-// It exits with 0 when the output is kept, and with 1 when the model refused, or OpenCode could not be had.
+// It exits with 0 when the output is kept or a question is left, and with 1 when the model refused, or OpenCode could not be had.
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -15,12 +16,14 @@ const PLAN_FILE = "plan.yaml";
 const SHARE_OF_TIME = 0.85;
 /** Nothing happens for so long only if OpenCode has lost its turn. A model may think for minutes. */
 const QUIET_S = 600;
+/** OpenCode takes about 600 MiB from its first call on. The sandbox has 4096 by default, for its commands as well. */
+const MOST_MIB = 1536;
 
 async function main(env, root) {
   const startMs = Date.now();
   const { task } = JSON.parse(env.ANTIPHON_TASK ?? "{}");
   if (task === undefined) throw new Error("ANTIPHON_TASK holds no task");
-  const input = JSON.parse(readFileSync(0, "utf8"));
+  const told = readFileSync(0, "utf8");
   let base = "";
   const held = env.OPENCODE_PURE ? ["sh", `${import.meta.dirname}/held.sh`] : [];
   const program = [...held, "opencode"];
@@ -29,11 +32,19 @@ async function main(env, root) {
     ...{ server, say, model: env.OPENCODE_MODEL, kept: new Kept(env.ANTIPHON_COMPILE_FILE) },
     untilMs: startMs + task.time_budget_s * 1000 * SHARE_OF_TIME,
     quietMs: Number(env.OPENCODE_QUIET_S || QUIET_S) * 1000,
+    mostMib: Number(env.OPENCODE_MOST_MIB || MOST_MIB),
+    hasAsked: () => sizeOf(env.ANTIPHON_QUESTION_FILE) > 0,
     resetTo: () => run("git", ["reset", "--quiet", "--soft", base], { cwd: root }),
   });
   try {
     base = await headOf(root);
-    const { plan, patch, tests } = await client.compile(input);
+    const goesOn = process.argv.includes("--continue");
+    const output = await (goesOn ? client.goOn(told) : client.compile(JSON.parse(told)));
+    if (output === null) {
+      say({ event: "question" });
+      return 0;
+    }
+    const { plan, patch, tests } = output;
     const isWanted = plan !== null && task.return.artifacts.includes(PLAN_FILE);
     if (isWanted && !isNewer(`${root}/${PLAN_FILE}`, startMs))
       writeFileSync(`${root}/${PLAN_FILE}`, `${JSON.stringify(plan, null, 2)}\n`); // JSON is YAML.
@@ -55,6 +66,11 @@ async function headOf(root) {
     const why = `it needs the git repository in its sandbox (not --history 0): ${error.message}`;
     throw new Error(why, { cause: error });
   }
+}
+
+/** 0: there is no such file. */
+function sizeOf(path) {
+  return path === undefined ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
 /** The model may have written the plan itself, as it was told to. */

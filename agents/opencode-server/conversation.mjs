@@ -1,4 +1,4 @@
-// What a session of OpenCode said, as a transcript of bounded size. Pure.
+// What a session of OpenCode said, as a transcript of bounded size, and where it stands. Pure.
 
 const OUTPUT_CHARS = 2000;
 const TEXT_CHARS = 20_000;
@@ -32,6 +32,25 @@ export function entryOf(role, part) {
 export function faultOf(messages) {
   const error = messages.findLast(({ info }) => info.role === "assistant")?.info.error;
   return error === undefined ? null : `${error.name}: ${cut(error.data?.message ?? "", OUTPUT_CHARS)}`;
+}
+
+/** A server that was started again knows nothing of a turn that it did not end. */
+export function isOver(messages) {
+  const last = messages.at(-1)?.info;
+  return (
+    last?.role === "assistant" &&
+    (last.time?.completed !== undefined || last.error !== undefined) &&
+    last.finish !== "tool-calls"
+  );
+}
+
+/** True: one is under way, and would be cut off with its server. */
+export function runsTool(messages) {
+  return partsOf(messages.slice(-1)).some(({ state }) => state?.status === "running");
+}
+
+export function partsOf(messages) {
+  return messages.flatMap(({ parts }) => parts);
 }
 
 function cut(text, chars) {

@@ -1,5 +1,5 @@
-// Request and answer of a compile, in one file: the request before OpenCode is asked, both before it counts as done. The
-// Associate reads the file, and keeps both as evidence before the attempt can be proposed.
+// Request, session and answer of a compile, in one file: the request before OpenCode is asked, all before it counts as done. The
+// Associate reads the file, and keeps request and answer as evidence before the attempt can be proposed.
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 
 export class Kept {
@@ -11,14 +11,25 @@ export class Kept {
 
   /** @returns the answer to this request that the file has; null: none */
   answerTo(input) {
-    let held;
+    const held = this.#read();
+    return JSON.stringify(held?.input) === JSON.stringify(input) ? (held?.output ?? null) : null;
+  }
+
+  /** @returns the request and the session of a compile that has not answered yet @throws Error if there is none */
+  underWay() {
+    const { input, session } = this.#read() ?? {};
+    if (session === undefined) throw new Error(`there is no session to go on with in ${this.#path}`);
+    return { input, session };
+  }
+
+  /** Null: there is no file. */
+  #read() {
     try {
-      held = JSON.parse(readFileSync(this.#path, "utf8"));
+      return JSON.parse(readFileSync(this.#path, "utf8"));
     } catch (error) {
       if (error.code === "ENOENT") return null;
       throw error;
     }
-    return JSON.stringify(held.input) === JSON.stringify(input) ? (held.output ?? null) : null;
   }
 
   /** All of it or nothing is in the file. */

@@ -1,9 +1,11 @@
 // OpenCode's server, on loopback and for one attempt. It hangs and dies at times, and its sessions are on disk: so every call
-// has a deadline, and a server that does not answer is ended and started again, on the same sessions.
+// has a deadline, and a server that does not answer is ended and started again, on the same sessions. So is one that has grown
+// too large, once its client says so.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
+import { listenerAt, memoryOf } from "./memory.mjs";
 
 const START_MS = 60_000;
 const LISTENING = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
@@ -18,6 +20,7 @@ export class OpenCodeServer {
   #child = null;
   #url = "";
   #password = "";
+  #pid = null;
 
   /** @param parts `program` (its words), `env`, and the `root` of the work tree */
   constructor(parts) {
@@ -39,12 +42,18 @@ export class OpenCodeServer {
       await this.stop();
       throw error;
     });
+    this.#pid = listenerAt(Number(new URL(this.#url).port));
+  }
+
+  /** MiB that it takes itself, without what it started; 0: that cannot be seen. */
+  memory() {
+    return this.#pid === null ? 0 : memoryOf(this.#pid);
   }
 
   /** The server and all that it started. */
   async stop() {
     const child = this.#child;
-    this.#child = null;
+    [this.#child, this.#pid] = [null, null];
     if (child === null || child.pid === undefined) return;
     const over = child.exitCode !== null || child.signalCode !== null;
     try {

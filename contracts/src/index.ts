@@ -9,7 +9,8 @@ export {
   type DocumentCheck,
   type DocumentProblem,
 } from "./documents/document.ts";
-export { AgentPack, type PackAsks, type PackTranscript, type PackUsage } from "./settings/agent-pack.ts";
+export { AgentPack, type PackAsks, type PackTranscript } from "./settings/agent-pack.ts";
+export type { PackUsage } from "./settings/pack-usage.ts";
 export { missingProgram, programOf } from "./runs/check-program.ts";
 export { isPinnedInstall, packAgent, startsAnywhere, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";

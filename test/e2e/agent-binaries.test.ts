@@ -13,6 +13,13 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   "mini-swe-agent": [FIX, "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"],
 };
 
+/** They do not read what the model server has counted. */
+const ESTIMATES = ["aider"];
+
+interface Shown {
+  readonly model: { calls: number; tokens: number; said: { tokens: number | null } | null };
+}
+
 const WRITTEN = "written-without-a-shell;";
 /** How each writes a file without a shell, and the host that its pack names. */
 const WRITES: Readonly<Record<string, readonly [like: PackHost, tool: string, input: object]>> = {
@@ -76,8 +83,12 @@ test.concurrent.each([
     expect(transcript).toMatch(/^== T-001 1 attempt transcript\.(jsonl|json|txt)$/m);
     for (const said of SAID[agent] ?? [FIX, "Done."]) expect(transcript).toContain(said);
     // People are shown the sum that the gateway has charged.
-    const shown = await stack.json<{ model: { calls: number; tokens: number } }>(["get", document.runId]);
-    expect(shown.document.model).toMatchObject({ calls: calls.length, tokens: calls.length * 1020 });
+    const shown = await stack.json<Shown>(["get", document.runId]);
+    const { model: sum } = shown.document;
+    expect(sum).toMatchObject({ calls: calls.length, tokens: calls.length * 1020 });
+    // Beside it they are shown what the agent says itself.
+    expect(sum.said?.tokens).toBeGreaterThan(0);
+    if (!ESTIMATES.includes(agent)) expect(sum.said?.tokens).toBeLessThanOrEqual(sum.tokens);
     for (const { decision, model } of calls) {
       expect(decision).toBe("allow");
       expect(model?.charged_tokens).toBe(1020);

@@ -53,7 +53,11 @@ async function answered({ runId, repo }: { runId: string; repo: Project }): Prom
 }
 
 /** One after the other: an Associate keeps two containers at a time. */
-test.each(["claude", "pi", ...atNight("codex", "gemini", "model", "opencode")])(
+test.each([
+  "claude",
+  "pi",
+  ...atNight("codex", "gemini", "mini-swe-agent", "model", "opencode", "opencode-server"),
+])(
   "%s ends with its question, and goes on with its conversation in the same container",
   async (agent) => {
     const word = `kept-${agent}`;

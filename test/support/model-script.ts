@@ -19,25 +19,25 @@ export interface ModelScript {
 
 /**
  * The last line is repeated. A function makes each line of what the model was sent.
- * @param before what happens between a call, counted from 1, and its answer
+ * @param before what happens between a call, counted from 1, and its answer, which waits for it
  */
 export async function startModelScript(
   lines: readonly Line[] | ((body: Json) => Line),
-  before: (call: number) => void = () => undefined,
+  before: (call: number) => unknown = () => undefined,
 ): Promise<ModelScript> {
   const heard: Json[] = [];
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    void text(request).then(async (body) => {
       const { url = "" } = request;
       // Some programs first ask whether anyone is there.
       if (body === "") return response.end();
       const asked = JSON.parse(body) as Json;
       heard.push(asked);
-      before(heard.length);
-      const line =
-        typeof lines === "function" ? lines(asked) : lines[Math.min(heard.length, lines.length) - 1];
+      const number = heard.length;
+      await before(number);
+      const line = typeof lines === "function" ? lines(asked) : lines[Math.min(number, lines.length) - 1];
       const to = { endpoint: endpointOf(url) ?? "chat", isStream: isStreamed(url, asked), response };
-      if (typeof line === "object") say(to, { ...line, number: heard.length });
+      if (typeof line === "object") say(to, { ...line, number });
       else if (line !== undefined) makeTrouble(line, to);
     });
   });

@@ -82,12 +82,24 @@ async function show(context: CliContext, name: string, json: boolean): Promise<v
   out(`${pack.name}  ${pack.description ?? ""}`.trimEnd());
   for (const command of agent.install) out(`  installed by  ${shortly(command)}`);
   out(`  started as    ${agent.argv.join(" ")}`);
-  out(`  goes on       ${agent.resume?.join(" ") ?? "with no conversation of before"}`);
-  out(`  is told by    ${pack.prompt === "stdin" ? "standard input" : "its last word"}`);
-  if (pack.usage !== undefined) out(`  says what it used in its events ${pack.usage.event}`);
+  out(`  goes on       ${agent.resume?.join(" ") ?? withoutConversation(pack)}`);
+  out(`  is told by    ${pack.prompt === "argument" ? "its last word" : "standard input"}`);
+  out(`  what it used  ${usagePlace(pack)}`);
   if (pack.model !== undefined)
     out(`  calls         ${pack.model.name} at ${pack.model.host} (${pack.model.shape})`);
   for (const [variable, value] of Object.entries(agent.env)) out(`  sets          ${variable}=${value}`);
+}
+
+function withoutConversation({ prompt }: AgentPack): string {
+  return prompt === "compile"
+    ? "in a fresh container, told its task, question and answer"
+    : "as at first, told its task, question and answer";
+}
+
+function usagePlace({ usage, transcript }: AgentPack): string {
+  if (usage === undefined) return "it does not say";
+  const events = usage.event === undefined ? "in the events" : `in the events ${usage.event}`;
+  return `${events} of ${usage.from?.file ?? transcript?.file ?? "its output"}`;
 }
 
 /** The content of a file of the pack says nothing to people. */

@@ -11,9 +11,9 @@ import {
   PackHonoursTools,
   PackNeeds,
   PackTranscript,
-  PackUsage,
 } from "../settings/agent-pack.ts";
 import { PackTaskTools } from "../settings/pack-task-tools.ts";
+import { PackUsage } from "../settings/pack-usage.ts";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { flag, within, type Flag, type RunFlag } from "./run-flag.ts";
 

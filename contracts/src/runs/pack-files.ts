@@ -5,6 +5,7 @@ import type { AgentPack } from "../settings/agent-pack.ts";
 import { npmLockFault, rootOf } from "./npm-lock.ts";
 import { fileCommand } from "./pack-agent.ts";
 import { resumeFault } from "./pack-resume.ts";
+import { usageFault } from "./pack-usage.ts";
 
 /** A record of the run holds the command, and no command is longer. */
 const COMMAND_CHARS = 8000;
@@ -19,7 +20,7 @@ export function completePack(
   { install, ...pack }: AgentPack,
   contentOf: (name: string) => Uint8Array | null,
 ): AgentPack {
-  const fault = resumeFault(pack);
+  const fault = resumeFault(pack) ?? usageFault(pack);
   if (fault !== null) throw invalid(fault);
   if (install === undefined) return pack;
   const { files = [], commands = [], ...packages } = install;

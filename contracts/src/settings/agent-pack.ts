@@ -5,6 +5,8 @@
 import { Type, type Static } from "typebox";
 import { closed, oneOf } from "../shapes/shape.ts";
 import { PackTaskTools } from "./pack-task-tools.ts";
+import { PackUsage } from "./pack-usage.ts";
+import { inWorkTree } from "./work-tree-glob.ts";
 
 const line = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: "^[^\\n\\r\\u0000]*$", description });
@@ -71,9 +73,6 @@ export const PackModel = closed(
   { description: "Where its model traffic goes. The egress gateway meters it and adds the key." },
 );
 
-const inWorkTree = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 1024, pattern: "^[^/\\u0000][^\\u0000]*$", description });
-
 export const PackTranscript = closed(
   {
     file: Type.Optional(
@@ -129,34 +128,6 @@ export const PackResume = Type.Array(line(8192, "A word of the command."), {
   description:
     "Words with which its program goes on with its newest conversation in the same container. They stand where `argv` has the word `${resume}`, which is nothing at a first start; by default behind `argv`. The prompt is then the answer to its question. Default: its program has no way to go on, and is started as at first and told its task, question and answer.",
 });
-
-const dotted = Type.String({
-  pattern: "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+){0,7}$",
-  maxLength: 256,
-  description: "The path of a number in such an event: `usage.input_tokens`.",
-});
-
-export const PackUsage = closed(
-  {
-    event: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: "The events of the transcript that say it: those with this `type` or `event`.",
-    }),
-    tokens: Type.Optional(
-      Type.Array(dotted, { minItems: 1, maxItems: 8, description: "Numbers of tokens, which are added up." }),
-    ),
-    cost_usd: Type.Optional(dotted),
-    adds: oneOf(["last", "sum"], {
-      description: "last: each event has the sum so far. sum: each has its own part.",
-    }),
-  },
-  {
-    description:
-      "Where its transcript of lines says what it has used. It is the agent's own word: people see it beside what the egress gateway has counted, and nothing is decided by it. Default: it says nothing.",
-  },
-);
-export type PackUsage = Static<typeof PackUsage>;
 
 export const AgentPack = closed(
   {

@@ -33,6 +33,14 @@ describe("an agent that compiles", () => {
     expect(prepared.compiles).toEqual({ key: replayKey(input), input });
   });
 
+  it("goes on with the answer to its question by the words of its pack, and not at all without them", async () => {
+    const resume = ["own", "--continue"];
+    expect(await packAgent({ ...spec, resume }).prepare(contextOf())).toMatchObject({
+      goesOn: { argv: resume, toldBy: "stdin", told: "answer" },
+    });
+    expect(await packAgent(spec).prepare(contextOf())).not.toHaveProperty("goesOn");
+  });
+
   it("is not asked again for a request that was answered before", async () => {
     const key = replayKey(compileInput(spec, contextOf()));
     const prepared = await packAgent(spec).prepare(contextOf({}, { [key]: SESSION }));

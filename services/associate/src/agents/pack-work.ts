@@ -12,9 +12,10 @@ interface Told {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** An agent that compiles is asked with one request, and answers that one. */
+/** An agent that compiles is asked with one request, so it cannot be told the task once more in words; the answer it can. */
 function goesOn({ argv, resume, prompt }: AgentOf<"pack">): Pick<PreparedWork, "goesOn"> {
-  if (prompt === "compile") return {};
+  if (prompt === "compile")
+    return resume === undefined ? {} : { goesOn: { argv: resume, toldBy: "stdin", told: "answer" } };
   const told = resume === undefined ? "prompt" : "answer";
   return { goesOn: { argv: resume ?? argv, toldBy: prompt, told } };
 }

@@ -3,7 +3,7 @@ import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import type { Ran, Work } from "../evidence/proposal.ts";
 import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
 import type { Ending } from "../evidence/report.ts";
-import { withoutAccount } from "../evidence/transcript.ts";
+import { withoutOwnWords, type OwnWords } from "../evidence/transcript.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";
 import type { AttemptOrder, Stops } from "./attempt-order.ts";
@@ -34,39 +34,38 @@ export async function ended(
     if (ports.held === undefined) running.drop();
     else ports.held.keep({ runId, taskId: dispatch.task.task_id, epoch }, running);
     const ending = { kind: "asks", questions: [next.asked.text] } as const;
-    const { change, account } = await changeAt(next.asked, work, ports);
+    const { change, ...own } = await changeAt(next.asked, work, ports);
     const { step: printed } = next.asked;
-    return { ending, plan, outcome: null, printed, change: merged(work.change, change), work, account };
+    return { ending, plan, outcome: null, printed, change: merged(work.change, change), work, ...own };
   }
   const { outcome } = next;
   if (outcome === "over-budget") {
     return { ending: overBudget(budgetMs, null), plan, outcome: null, change: NO_CHANGE, work };
   }
   keepTools(ports, dispatch, outcome);
-  const collected = withoutAccount(await changeIn(outcome, ports), work.account);
-  const { account } = collected;
-  const after = withoutJunk(collected.change, work.junk ?? []);
+  const { change: collected, ...own } = withoutOwnWords(await changeIn(outcome, ports), work);
+  const after = withoutJunk(collected, work.junk ?? []);
   const left =
-    ownQuestion(work.asks, outcome, collected.change) ??
+    ownQuestion(work.asks, outcome, collected) ??
     (work.mayAsk === true || work.isProgram === true ? questionLeft(outcome, after) : null);
   if (left !== null) {
     const ending = { kind: "asks", questions: [left] } as const;
-    return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work, account };
+    return { ending, plan, outcome, change: merged(work.change, withoutQuestion(after)), work, ...own };
   }
   const ending = endedIn(outcome, plan, budgetMs);
-  return { ending, plan, outcome, change: merged(work.change, after), work, account };
+  return { ending, plan, outcome, change: merged(work.change, after), work, ...own };
 }
 
 /** The work until the question. Another container begins with it if this one is gone when the answer comes. */
 async function changeAt(
   { tree }: Asked,
-  { account, junk = [] }: Work,
+  work: Work,
   ports: AttemptPorts,
-): Promise<ReturnType<typeof withoutAccount>> {
-  if (tree === null) return { change: NO_CHANGE, account: null };
+): Promise<OwnWords & { readonly change: Change }> {
+  if (tree === null) return { change: NO_CHANGE, account: null, used: null };
   const change = { files: await ports.overlays.unpack(tree.overlay), deletions: tree.deletions };
-  const collected = withoutAccount(change, account);
-  return { ...collected, change: withoutQuestion(withoutJunk(collected.change, junk)) };
+  const collected = withoutOwnWords(change, work);
+  return { ...collected, change: withoutQuestion(withoutJunk(collected.change, work.junk ?? [])) };
 }
 
 function endedIn(outcome: SandboxOutcome, plan: JobPlan, budgetMs: number): Ending {

@@ -19,14 +19,14 @@ import { isOwnFault } from "../attempt/fault.ts";
 import type { JobPlan } from "../attempt/attempt.ts";
 import { boundResult } from "./bounded-result.ts";
 import { DIFF_FILE, filesOf, manifestOf } from "./bundle.ts";
-import type { BundleFile, Provenance } from "./bundle.ts";
+import type { Provenance } from "./bundle.ts";
 import { answerOf, COMPILE_EVIDENCE, compileFiles, keptSession, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { refusedCallOf } from "./refused-call.ts";
 import { reportOf } from "./report.ts";
 import type { AttemptFacts, Ending, Report } from "./report.ts";
-import { saidUsage, USAGE_FILE } from "./said-usage.ts";
 import { transcriptOf } from "./transcript.ts";
+import { usageIn } from "./usage-file.ts";
 import { isEmpty } from "../ports.ts";
 import type { AttemptPorts, Change, ChangedFile, Diff, Preparation } from "../ports.ts";
 import type { AttemptOrder } from "../attempt/attempt-order.ts";
@@ -49,6 +49,8 @@ export interface Ran {
   readonly printed?: SandboxStepOutcome | null;
   /** The transcript, if the agent left one as a file. Default: null. */
   readonly account?: ChangedFile | null;
+  /** What it says that it has used, if it left that as a file. Default: null. */
+  readonly used?: ChangedFile | null;
   /** The messages of people that the agent was given. Default: none. */
   readonly heard?: NonNullable<ReportedResult["heard"]>;
 }
@@ -124,26 +126,6 @@ export async function reported(order: AttemptOrder, ports: AttemptPorts, ran: Ra
 
 function stepsOf({ outcome, printed = null }: Ran): readonly SandboxStepOutcome[] {
   return outcome?.steps ?? (printed === null ? [] : [printed]);
-}
-
-/** The agent's own word, which is no reason to lose an attempt. */
-async function usageIn(
-  [transcript]: readonly BundleFile[],
-  ran: Ran,
-  { evidence, log }: AttemptPorts,
-): Promise<BundleFile[]> {
-  const { work, plan, outcome, printed = null } = ran;
-  // A program that waits goes on, and what it prints at its end says all that it has used.
-  if (transcript === undefined || work?.usage === undefined || printed !== null) return [];
-  const step = outcome?.steps.find(({ id }) => id === plan?.work.at(-1)?.id);
-  try {
-    const text = "text" in transcript ? transcript.text : await evidence.text(transcript);
-    const said = saidUsage(work.usage, text, step?.stdout.truncated !== true);
-    return said === null ? [] : [{ path: USAGE_FILE, text: `${JSON.stringify(said)}\n` }];
-  } catch (error) {
-    log.warn({ err: error }, "what the agent says that it has used cannot be read");
-    return [];
-  }
 }
 
 /** A request that is asked once more than needed is no reason to lose an attempt. */

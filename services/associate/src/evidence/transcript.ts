@@ -4,25 +4,36 @@
  */
 import type { PackTranscript, SandboxStepOutcome } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git";
-import type { Change, ChangedFile } from "../ports.ts";
+import type { Change, ChangedFile, PreparedWork } from "../ports.ts";
 import type { BundleFile } from "./bundle.ts";
 
 const ENDINGS = { jsonl: "jsonl", json: "json", text: "txt" } as const;
 
-/**
- * Takes the transcript out of the files that the sandbox left, if it is one of them. Where several match, agents name them by time,
- * so the last by name counts.
- */
-export function withoutAccount(
+/** What an agent wrote about itself in the work tree; null: nothing, or not in a file. */
+export interface OwnWords {
+  readonly account: ChangedFile | null;
+  /** What it says that it has used. */
+  readonly used: ChangedFile | null;
+}
+
+/** Takes the files in which the agent writes about itself out of those that the sandbox left. */
+export function withoutOwnWords(
   change: Change,
-  account: PackTranscript | undefined,
-): { readonly change: Change; readonly account: ChangedFile | null } {
-  if (account?.file === undefined) return { change, account: null };
-  const own = pathMatcher([account.file]);
+  { account, usage }: Pick<PreparedWork, "account" | "usage">,
+): OwnWords & { readonly change: Change } {
+  const told = without(change, account?.file);
+  const counted = without(told.change, usage?.from?.file);
+  return { change: counted.change, account: told.file, used: counted.file };
+}
+
+/** Where several files match, agents name them by time, so the last by name counts. */
+function without(change: Change, glob: string | undefined): { change: Change; file: ChangedFile | null } {
+  if (glob === undefined) return { change, file: null };
+  const own = pathMatcher([glob]);
   const files = change.files.filter(({ path }) => own.matches(path));
   const last = files.toSorted((a, b) => (a.path < b.path ? -1 : 1)).at(-1) ?? null;
   const rest = change.files.filter((file) => !files.includes(file));
-  return { change: { ...change, files: rest }, account: last };
+  return { change: { ...change, files: rest }, file: last };
 }
 
 /** Empty: the agent left none. */

@@ -32,7 +32,7 @@ async function main(env, root) {
     ...{ server, say, model: env.OPENCODE_MODEL, kept: new Kept(env.ANTIPHON_COMPILE_FILE) },
     untilMs: startMs + task.time_budget_s * 1000 * SHARE_OF_TIME,
     quietMs: Number(env.OPENCODE_QUIET_S || QUIET_S) * 1000,
-    mostMib: Number(env.OPENCODE_MOST_MIB || MOST_MIB),
+    mostMib: Number(env.OPENCODE_MOST_MIB) || MOST_MIB,
     hasAsked: () => sizeOf(env.ANTIPHON_QUESTION_FILE) > 0,
     resetTo: () => run("git", ["reset", "--quiet", "--soft", base], { cwd: root }),
   });

@@ -1,9 +1,10 @@
 /** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { atNight } from "../support/night.ts";
 import { hostAt, INSTALL_MS, logOf, type ModelHost, type PackHost } from "./support/agents-with-models.ts";
 import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
+import { endsHonestly, PASSES, recovers, STAYS } from "./support/model-faults.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX } from "./support/project.ts";
 import { SPRUNG, TRAPS } from "./support/repository-traps.ts";
 
@@ -154,6 +155,23 @@ test.concurrent.each(["gemini", "opencode", ...atNight("pi")])(
   },
   INSTALL_MS,
 );
+
+/** One after the other, because they have the model server fail. All agents and faults: agent-faults.test.ts, at night. */
+describe.each(["codex", "pi"])("%s", (agent) => {
+  beforeEach(() => agents.stub.fail([]));
+
+  test.each(["500", "a stream that is cut"])(
+    "tries again after %s, and the work lands",
+    (what) => recovers(agents, agent, PASSES[what]!),
+    INSTALL_MS,
+  );
+
+  test(
+    "ends honestly with a model that refuses",
+    () => endsHonestly(agents, agent, STAYS["a model that refuses"]!),
+    INSTALL_MS,
+  );
+});
 
 /** The names of the tools that a call offers, in lower case. */
 function toolsIn(body: string): string[] {

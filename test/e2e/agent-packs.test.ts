@@ -151,6 +151,24 @@ if (isNight)
     INSTALL_MS,
   );
 
+if (isNight)
+  test(
+    "opencode-server sees in its sandbox how large its server is: one that is too large from its start fails, and says so",
+    async () => {
+      const repo = project();
+      const { document } = await stack.json<Ended>(
+        [
+          ...["run", "Fix the broken add", "--repo", repo.path, "--check", CHECK, "--attempts", "1"],
+          ...["--agent", "opencode-server", "--model-usd", "2", "--env", "OPENCODE_MOST_MIB=100"],
+        ],
+        { timeoutMs: INSTALL_MS },
+      );
+      expect(document).toMatchObject({ status: "failed" });
+      expect(document.message).toContain("grew too large 4 times");
+    },
+    INSTALL_MS,
+  );
+
 test(
   "the agent `model` goes by the task: its words are the proposal's summary, and a replay of it gives the same",
   async () => {
@@ -363,7 +381,7 @@ test("a pack of one's own is a directory with an agent.yaml, and its own files d
   expect((await run("own")).document).toMatchObject({ status: "succeeded" });
 });
 
-test.each(["model", ...atNight("claude")])(
+test.each(["model", ...atNight("claude", "mini-swe-agent")])(
   "the pack %s can be tried without a model",
   async (pack) => {
     const words = ["agents", "test", pack, "--repo", project().path];

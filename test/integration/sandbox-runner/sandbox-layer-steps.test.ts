@@ -11,10 +11,10 @@ import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar
 import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
   boundsOf,
+  emptyWorkspace,
   fillWorkspace,
   orderOf,
   planWorkspace,
-  refillWorkspace,
   type WorkspacePlan,
 } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { shell, SMALL, testEngine } from "../../support/docker.ts";
@@ -133,7 +133,8 @@ it("tells what checks did, and is itself again for the next trial", async () => 
     await said(sandbox, "echo made > made; echo x >> a/g; mv top t && mv t top");
     const survey = await sandbox.written?.(true);
     expect(survey?.written).toMatchObject({ made: ["made"], changed: ["a/g"], restored: ["top"] });
-    await refillWorkspace(sandbox, plan, () => Promise.resolve());
+    await emptyWorkspace(sandbox, plan);
+    await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "exact");
     expect(await said(sandbox, "cat a/g; ls")).toBe("new g\na\nkeep\nnew\nnode_modules\nsame\ntop\n");
     expect((await sandbox.written?.(false))?.written).toMatchObject({ made: [], changed: [], restored: [] });
   });

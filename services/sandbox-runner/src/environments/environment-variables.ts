@@ -24,8 +24,10 @@ const SCRATCH: Variables = {
 /** @param own the variables of a step in a plain sandbox */
 export function environmentVariables(
   own: Variables,
-  { path, variables }: Pick<EnvironmentSpec, "path" | "variables">,
+  spec: Pick<EnvironmentSpec, "path" | "variables"> | undefined,
 ): Variables {
+  if (spec === undefined) return own;
+  const { path, variables } = spec;
   const directories = [...path, own["PATH"] ?? ""].filter((directory) => directory !== "");
   return { ...own, HOME: SANDBOX_HOME, PATH: directories.join(":"), ...variables };
 }

@@ -45,16 +45,12 @@ export class Environments {
   }
 
   /**
-   * @param standard the image in which an agent is installed that fits any image
+   * An agent that fits any image is installed in the standard image.
    * @throws AntiphonError ANT_ENVIRONMENT_FAILED (an EnvironmentFailure), or the machine's fault
    */
-  async ensure(
-    needing: Needing,
-    standard: () => Promise<ImageFacts>,
-    signal: AbortSignal,
-  ): Promise<PreparedEnvironment> {
-    const { spec, image } = needing;
-    const home = spec.agent === undefined ? image : await standard();
+  async ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {
+    const { spec, image, ports } = needing;
+    const home = spec.agent === undefined ? image : await ports.image(null);
     if (spec.agent === undefined || home.id === image.id)
       return this.#ensure({ ...needing, spec: wholeSpec(spec) }, signal);
     const installed = await this.#ensure(

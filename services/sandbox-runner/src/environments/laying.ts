@@ -48,6 +48,12 @@ export async function nameHome(sandbox: Sandbox): Promise<void> {
   await run(sandbox, ["ln", "-sfn", sandbox.home, SANDBOX_HOME], null);
 }
 
+/** @param isMounted the sandbox is over the layer */
+export async function layHome(sandbox: Sandbox, layer: LayerContent, isMounted: boolean): Promise<void> {
+  if (isMounted) await nameHome(sandbox);
+  else await unpackHome(sandbox, layer);
+}
+
 export async function unpackHome(sandbox: Sandbox, layer: LayerContent): Promise<void> {
   await run(sandbox, ["mkdir", "-p", SANDBOX_HOME], null);
   await unpack(sandbox, layer, "home");

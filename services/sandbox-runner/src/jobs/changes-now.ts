@@ -1,21 +1,19 @@
-/** The changes in a job's sandbox: which of them are let out, and how they stand while a command waits for an answer. */
-import { boundsOf, type WorkspacePlan } from "../workspace/workspace.ts";
-import type { CollectBounds } from "../workspace/collected.ts";
+/** The changes in a job's sandbox while a command waits for the answer to its question. */
+import type { Sandbox } from "../ports.ts";
+import { boundsOf } from "../workspace/workspace.ts";
 import type { AskingParts } from "./asking.ts";
-import type { Lease } from "./job-ports.ts";
-import type { Job, Prepared } from "./leased-job.ts";
+import type { PreparedJob } from "./leased-job.ts";
 
 /** Longer lists would not fit a message. */
 const MOST_DELETIONS = 2000;
 
-/** The changes while a command waits; null: they cannot be read, or no rule lets them out. */
+/** Null: they cannot be read, or no rule lets them out. */
 export async function treeNow(
-  { ports }: Job,
-  { workspace, environment }: Prepared,
-  { sandbox }: Lease,
+  { ports, workspace, layer }: PreparedJob,
+  sandbox: Sandbox,
 ): ReturnType<NonNullable<AskingParts["tree"]>> {
   try {
-    const collected = await sandbox.peek?.(workspace.baseline, changeBounds(workspace, environment));
+    const collected = await sandbox.peek?.(workspace.baseline, boundsOf(workspace, layer));
     if (collected === undefined || collected.deletions.length > MOST_DELETIONS) return null;
     const { overlay, deletions } = await ports.evidence.changes(collected);
     return { overlay, deletions };
@@ -24,9 +22,4 @@ export async function treeNow(
     ports.progress(`the files at the question are not kept: ${why}`);
     return null;
   }
-}
-
-export function changeBounds(workspace: WorkspacePlan, environment: Prepared["environment"]): CollectBounds {
-  const leftOut = environment === null ? {} : { leftOut: environment.layer.workspacePaths };
-  return { ...boundsOf(workspace), ...leftOut };
 }

@@ -100,9 +100,13 @@ export function wantedOf({ under, git }: WorkspacePlan): Wanted {
   return { tree: under, repository: git?.name ?? null };
 }
 
-/** Git's ignore rules apply only where there is a repository. */
-export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
-  return { ...collectBounds(), gitignore: tree !== null };
+/** Git's ignore rules apply only where there is a repository. The files of an environment are no changes. */
+export function boundsOf(
+  { tree }: WorkspacePlan,
+  environment: { readonly workspacePaths: ReadonlySet<string> } | null = null,
+): CollectBounds {
+  const leftOut = environment === null ? {} : { leftOut: environment.workspacePaths };
+  return { ...collectBounds(), gitignore: tree !== null, ...leftOut };
 }
 
 /** Fills a leased sandbox. */
@@ -181,19 +185,9 @@ function stepTo(holds: HeldTree, tree: Tree): KnownStep | null {
   return found;
 }
 
-/**
- * Fills a sandbox again whose files were changed, and from which everything new was removed.
- * @param lay puts back what comes before the tree
- */
-export async function refillWorkspace(
-  sandbox: Sandbox,
-  plan: WorkspacePlan,
-  lay: () => Promise<void>,
-  traced: readonly string[] = [],
-): Promise<void> {
-  await sandbox.remove(topOf(plan.baseline.keys()));
-  await lay();
-  await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "exact", traced);
+/** Removes all files of the job. Everything that its commands made was removed before. */
+export async function emptyWorkspace(sandbox: Sandbox, { baseline }: WorkspacePlan): Promise<void> {
+  await sandbox.remove(topOf(baseline.keys()));
 }
 
 /** Puts the `.git` directory in, as it was exported. `held`: the one that is there and that no command has seen. */

@@ -8,7 +8,6 @@ import type { SandboxWorkspace } from "@antiphon/contracts";
 import { BubblewrapProvider } from "../../../services/sandbox-runner/src/providers/bubblewrap/bubblewrap-provider.ts";
 import type { CollectBounds, Collected } from "../../../services/sandbox-runner/src/workspace/collected.ts";
 import {
-  boundsOf,
   orderOf,
   fillWorkspace,
   planWorkspace,
@@ -116,7 +115,7 @@ async function inside(
         expect([script, exitCode, String(stderr.bytes)]).toEqual([script, 0, expect.any(String)]);
         return String(stdout.bytes).trimEnd();
       },
-      collect: (bounds) => sandbox.collect(plan.baseline, { ...boundsOf(plan), ...bounds }),
+      collect: (bounds) => sandbox.collect(plan.baseline, { ...plan.bounds, ...bounds }),
     });
   } finally {
     await sandbox.destroy({ kind: "canceled", reason: "done" });

@@ -6,8 +6,10 @@
  * that an environment takes nothing from the work.
  */
 import { limits, SANDBOX_HOME } from "@antiphon/contracts";
+import type { Lease } from "../pool/pool.ts";
 import { SandboxDied, type ContainerLimits, type Sandbox } from "../ports.ts";
 import type { Baseline } from "../workspace/collected.ts";
+import type { WorkspacePlan } from "../workspace/workspace.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { subArchive } from "./sub-archive.ts";
 
@@ -21,6 +23,11 @@ export interface LayerContent {
   tar(): AsyncIterable<Buffer>;
   /** Call it when this machine's copy does not have its digest. */
   drop(): Promise<void>;
+}
+
+export interface LaidLayer extends LayerContent {
+  /** Each sandbox owns its files. */
+  readonly owned: boolean;
 }
 
 const MiB = 1024 * 1024;
@@ -43,15 +50,28 @@ export function withRoom(
   };
 }
 
+/** Lays the environment before the workspace is filled. */
+export async function layEnvironment(
+  { sandbox, warm }: Pick<Lease, "sandbox" | "warm">,
+  plan: WorkspacePlan,
+): Promise<void> {
+  const { environment, layers, baseline } = plan;
+  if (layers === null || !warm) await layHome(sandbox, plan); // a warm sandbox over layers has its home already
+  if (environment !== null && layers === null) await layWorkspace(sandbox, environment, baseline);
+}
+
+export async function layHome(
+  sandbox: Sandbox,
+  { environment, layers }: Pick<WorkspacePlan, "environment" | "layers">,
+): Promise<void> {
+  if (environment === null) return;
+  if (layers === null) await unpackHome(sandbox, environment);
+  else await nameHome(sandbox);
+}
+
 /** Gives a sandbox that is mounted over the layer the home directory's usual name. */
 export async function nameHome(sandbox: Sandbox): Promise<void> {
   await run(sandbox, ["ln", "-sfn", sandbox.home, SANDBOX_HOME], null);
-}
-
-/** @param isMounted the sandbox is over the layer */
-export async function layHome(sandbox: Sandbox, layer: LayerContent, isMounted: boolean): Promise<void> {
-  if (isMounted) await nameHome(sandbox);
-  else await unpackHome(sandbox, layer);
 }
 
 export async function unpackHome(sandbox: Sandbox, layer: LayerContent): Promise<void> {

@@ -8,7 +8,6 @@
  */
 import {
   limits,
-  SANDBOX_HOME,
   type EgressGrant,
   type EgressReport,
   type EnvironmentSpec,
@@ -17,9 +16,8 @@ import {
 import type { JobPorts } from "../jobs/job-ports.ts";
 import { whileLeased } from "../jobs/lease.ts";
 import type { ContainerLimits, ImageFacts } from "../ports.ts";
-import { stepEnvironment } from "../providers/container-spec.ts";
-import { fillWorkspace, planWorkspace, wantedOf } from "../workspace/workspace.ts";
-import { setupVariables } from "./environment-variables.ts";
+import { fillWorkspace, planWorkspace } from "../workspace/workspace.ts";
+import { setupVariables } from "./variables.ts";
 import type { WrittenLayer } from "./layer-writer.ts";
 import { unpackHome, withRoom, type LayerContent } from "./laying.ts";
 import { packed } from "./packing.ts";
@@ -71,13 +69,13 @@ export async function prepare(
   const workspace = await planWorkspace(source, sources, container.workspaceBytes);
   const words = { ...request, purpose: "prepare" as const, budgetMs: limits.environmentBudgetMs };
   const order = { imageId: image.id, limits: container };
-  const lease = await ports.lease(order, words, wantedOf(workspace));
+  const lease = await ports.lease(order, words, workspace.wanted);
   return whileLeased(lease, ports, signal, async () => {
     const { sandbox } = lease;
     await fillWorkspace(lease, workspace, "nothing");
     if (base !== null) await unpackHome(sandbox, base);
     const link = await ports.egress(request, DOWNLOADS, sandbox);
-    const variables = setupVariables(stepEnvironment(image, SANDBOX_HOME), spec);
+    const variables = setupVariables(image, spec);
     try {
       const { onOutput } = ports;
       await runSetup({ spec, variables, proxy: link.env, log, news, onOutput }, sandbox);

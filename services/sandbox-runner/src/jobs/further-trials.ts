@@ -1,7 +1,7 @@
 /** Tries the commands of a verdict again in the same sandbox (trials.ts says why and how often). */
-import { layHome, layWorkspace } from "../environments/laying.ts";
 import type { Baseline } from "../workspace/collected.ts";
-import { emptyWorkspace, fillWorkspace, putRepository } from "../workspace/workspace.ts";
+import { layHome } from "../environments/laying.ts";
+import { refillWorkspace } from "../workspace/workspace.ts";
 import type { Written } from "../workspace/written.ts";
 import type { PlannedStep, Stage } from "./job-plan.ts";
 import { BEGINNING, type LeasedJob } from "./leased-job.ts";
@@ -32,12 +32,12 @@ const tracedAmong = (paths: ReadonlySet<string> | Baseline): Pick<Traced, "has" 
 
 /** Further trials are kept apart from the first, and are quiet. */
 function trialGround(steps: readonly PlannedStep[], job: LeasedJob): TrialGround {
-  const { request, workspace, layer, running } = job;
+  const { request, workspace, running } = job;
   const { sandbox } = job.lease;
   const ports = { ...job.ports, onOutput: () => undefined };
   return {
     run: async () => {
-      if (layer !== null) await layHome(sandbox, layer, workspace.layers !== null); // cleared with the temporary directories
+      await layHome(sandbox, workspace); // it was cleared with the temporary directories
       await running.start(); // a database of the trial before would be another start
       const progress = job.progress.trial();
       const trial = { ...job, progress, ports, emit: () => undefined, ...BEGINNING };
@@ -48,12 +48,7 @@ function trialGround(steps: readonly PlannedStep[], job: LeasedJob): TrialGround
       const { written, cleared } = (await sandbox.written?.(clear)) ?? { written: null, cleared: false };
       return { written: workspace.git === null ? written : withoutRepository(written), cleared };
     },
-    refill: async (filesChanged) => {
-      if (!filesChanged) return putRepository(sandbox, workspace);
-      await emptyWorkspace(sandbox, workspace);
-      if (layer !== null) await layWorkspace(sandbox, layer, workspace.baseline);
-      await fillWorkspace({ sandbox, holds: null, repository: null }, workspace, "exact", request.traced);
-    },
+    refill: (filesChanged) => refillWorkspace(sandbox, workspace, filesChanged, request.traced),
     now: () => performance.now(),
   };
 }

@@ -12,9 +12,9 @@
  *
  * How to add to a job:
  *   - Work in the sandbox is a stage: add its data to `Stage`, its place to `stagesOf`, and its case to `perform` in
- *     stages.ts, where the compiler asks for it.
- *   - Work that decides what sandbox to take (an image, something to mount) is a line of `prepare` in job.ts, and its
- *     result is a field of `PreparedJob`, which all stages see.
+ *     job.ts, where the compiler asks for it.
+ *   - Work that decides what sandbox to take (an image, something to mount) is a line of `prepare` in
+ *     prepared-job.ts, and its result is a field of `PreparedJob`, which all stages see.
  */
 import {
   AntiphonError,

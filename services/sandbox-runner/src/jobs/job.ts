@@ -18,23 +18,19 @@
  *   sandbox-runner/S7 Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in
  *     a sealed sandbox or is refused.
  */
-import {
-  AntiphonError,
-  type SandboxOutcome,
-  type SandboxRequest,
-  type ServiceSpec,
-} from "@antiphon/contracts";
-import { EnvironmentFailure } from "../environments/environment-failure.ts";
-import { withRoom, type LayerContent } from "../environments/laying.ts";
-import type { ImageFacts } from "../ports.ts";
-import { orderOf, planWorkspace, wantedOf } from "../workspace/workspace.ts";
+import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
+import { layEnvironment } from "../environments/laying.ts";
+import { fillWorkspace, orderOf } from "../workspace/workspace.ts";
+import { collect, saveChanges } from "./changes.ts";
 import { endingAfter, endingOfDeath, endingOfFailure, type Ending } from "./ending.ts";
-import { planJob, type JobPlan, type Stage } from "./job-plan.ts";
+import { repeatSteps } from "./further-trials.ts";
+import { planJob, type Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import { whileLeased } from "./lease.ts";
-import { leasedJob, type Job, type LeasedJob, type PreparedJob } from "./leased-job.ts";
+import { leasedJob, type LeasedJob } from "./leased-job.ts";
+import { prepare, type Job, type PreparedJob } from "./prepared-job.ts";
 import { Progress } from "./progress.ts";
-import { perform, saveChanges } from "./stages.ts";
+import { runStep } from "./step.ts";
 
 export interface JobStops {
   /** Ends the job at once. */
@@ -64,49 +60,11 @@ export async function runJob(
   return progress.outcome((error) => endingOfFailure(error, null, signal));
 }
 
-/** Resolves, fetches and checks everything that the stages need, before a sandbox is taken. */
-async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Promise<PreparedJob> {
-  const { request, ports, emit, progress } = job;
-  const image = await ports.image(request.image);
-  progress.meta.image = image.id;
-  emit({ kind: "accepted", node: ports.node, image: image.id });
-  const layer = await ensureEnvironment(job, image, signal);
-  const owned = request.workspace.environment?.owned === true;
-  const laid = layer === null ? null : { ...layer, owned };
-  const room = plan.limits.container.workspaceBytes;
-  const workspace = await planWorkspace(request.workspace, ports.sources, room, laid);
-  const services: { spec: ServiceSpec; image: ImageFacts }[] = [];
-  for (const spec of request.services ?? [])
-    services.push({ spec, image: spec.image === undefined ? image : await ports.image(spec.image) });
-  return { ...job, plan, image, workspace, layer, services };
-}
-
-/** Finds or makes the environment that the request names; null: it names none. */
-async function ensureEnvironment(
-  { request, ports, progress }: Job,
-  image: ImageFacts,
-  signal: AbortSignal,
-): Promise<LayerContent | null> {
-  const spec = request.workspace.environment;
-  if (spec === undefined) return null;
-  try {
-    const { report, layer } = await ports.environments.ensure({ request, spec, image, ports }, signal);
-    progress.environment = report;
-    return layer;
-  } catch (error) {
-    if (error instanceof EnvironmentFailure) progress.environment = error.report;
-    throw error;
-  }
-}
-
 async function inSandbox(job: PreparedJob, { signal, halt }: JobStops): Promise<void> {
-  const { request, ports, emit, progress, plan, image, workspace, layer } = job;
+  const { request, ports, emit, progress, plan, image, workspace } = job;
   const askedAt = performance.now();
-  const own = plan.limits.container;
-  // A mounted environment takes no room of the job's own.
-  const bounds = layer !== null && workspace.layers === null ? withRoom(own, layer) : own;
-  const order = orderOf(workspace, image.id, bounds);
-  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, wantedOf(workspace)));
+  const order = orderOf(workspace, image.id, plan.limits.container);
+  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, workspace.wanted));
   await whileLeased(lease, ports, signal, async () => {
     halt.throwIfAborted();
     const { id: containerId, sealed } = lease.sandbox;
@@ -119,14 +77,14 @@ async function inSandbox(job: PreparedJob, { signal, halt }: JobStops): Promise<
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
       ); // sandbox-runner/S7
     }
-    await performAll(plan.stages, leasedJob(job, lease, halt));
+    await performStages(leasedJob(job, lease, halt));
   });
 }
 
-async function performAll(stages: readonly Stage[], job: LeasedJob): Promise<void> {
-  const { ports, progress, running, inbox, halt } = job;
+async function performStages(job: LeasedJob): Promise<void> {
+  const { ports, progress, plan, running, inbox, halt } = job;
   try {
-    for (const stage of stages) {
+    for (const stage of plan.stages) {
       await ports.timed(nameOf(stage), () => perform(stage, job));
       if (halt.aborted) progress.ending = haltedIn(progress, halt);
       if (progress.ending.outcome === "completed") continue;
@@ -138,6 +96,29 @@ async function performAll(stages: readonly Stage[], job: LeasedJob): Promise<voi
     progress.heard = inbox.heard;
     progress.services = await running.outcomes();
     progress.egress = (await job.link?.close()) ?? null;
+  }
+}
+
+async function perform(stage: Stage, job: LeasedJob): Promise<void> {
+  const { request, ports, progress, workspace, lease } = job;
+  switch (stage.kind) {
+    case "lay":
+      return layEnvironment(lease, workspace);
+    case "fill":
+      return fillWorkspace(lease, workspace, stage.remembering, request.traced);
+    case "connect":
+      job.link = await ports.egress(request, stage.grant, lease.sandbox);
+      return;
+    case "serve":
+      return job.running.start();
+    case "run":
+      if (!job.stopped) await runStep(stage.step, job);
+      return;
+    case "collect":
+      return collect(job);
+    case "repeat":
+      progress.written = await repeatSteps(stage, job);
+      return;
   }
 }
 

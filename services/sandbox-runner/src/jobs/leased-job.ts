@@ -1,37 +1,12 @@
-/** A job on its way: as it was asked for, then with what was prepared for it, then in its sandbox. */
-import type { SandboxEvent, SandboxRequest } from "@antiphon/contracts";
-import { RunningServices, type ServicesParts } from "../beside/running-services.ts";
-import { environmentVariables } from "../environments/environment-variables.ts";
-import type { LayerContent } from "../environments/laying.ts";
-import type { ImageFacts } from "../ports.ts";
-import { stepEnvironment } from "../providers/container-spec.ts";
-import type { WorkspacePlan } from "../workspace/workspace.ts";
+/** A job in its sandbox. */
+import { RunningServices } from "../beside/running-services.ts";
+import { stepEnvironment } from "../environments/variables.ts";
 import { Asking } from "./asking.ts";
-import { treeNow } from "./changes-now.ts";
+import { treeNow } from "./changes.ts";
 import type { EgressLink } from "./egress-link.ts";
 import { Inbox } from "./inbox.ts";
-import type { JobPlan } from "./job-plan.ts";
-import type { JobPorts } from "./job-ports.ts";
 import type { Lease } from "./lease.ts";
-import type { Progress } from "./progress.ts";
-
-export interface Job {
-  readonly request: SandboxRequest;
-  readonly ports: JobPorts;
-  readonly emit: (event: SandboxEvent) => void;
-  readonly progress: Progress;
-}
-
-/** Everything was resolved, fetched and checked; no sandbox is taken yet. */
-export interface PreparedJob extends Job {
-  readonly plan: JobPlan;
-  readonly image: ImageFacts;
-  readonly workspace: WorkspacePlan;
-  /** The environment below the workspace. Null: the job needs none. */
-  readonly layer: LayerContent | null;
-  /** In the order of the request. */
-  readonly services: ServicesParts["services"];
-}
+import type { PreparedJob } from "./prepared-job.ts";
 
 export interface LeasedJob extends PreparedJob {
   readonly lease: Lease;
@@ -65,7 +40,7 @@ export function leasedJob(job: PreparedJob, lease: Lease, halt: AbortSignal): Le
   return {
     ...job,
     lease,
-    variables: environmentVariables(stepEnvironment(image, sandbox.home), request.workspace.environment),
+    variables: stepEnvironment(image, sandbox.home, request.workspace.environment),
     running: new RunningServices({ ports, main: sandbox, job: request, keepBytes, services }),
     asking,
     inbox,

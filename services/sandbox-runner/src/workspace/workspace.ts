@@ -8,13 +8,14 @@
 import { createHash } from "node:crypto";
 import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
 import { Collector, type Baseline, type BaselineEntry, type CollectBounds } from "./collected.ts";
+import { layWorkspace, withRoom, type LaidLayer } from "../environments/laying.ts";
 import { collectBounds } from "../job-limits.ts";
 import { checkPath } from "./path-rule.ts";
 import { Refusal } from "./refusal.ts";
 import { TarReader } from "./tar-reader.ts";
 import { canonicalTar, type WritableFile } from "./tar-writer.ts";
 import type { ContainerLimits, Sandbox, SandboxOrder, Remembering } from "../ports.ts";
-import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
+import type { Layering } from "../layers/layering.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { HeldTree, Lease, Wanted } from "../pool/pool.ts";
 import { sha256Hasher } from "./sha256.ts";
@@ -30,10 +31,14 @@ export interface WorkspacePlan {
   readonly deletions: readonly string[];
   readonly files: readonly WritableFile[];
   readonly baseline: Baseline;
+  /** Laid before the tree, which comes over it. */
+  readonly environment: LaidLayer | null;
   /** The layers to mount; null when the tree is streamed. */
   readonly layers: Layers | null;
-  /** The tree among the layers; when the tree is streamed, the one that a warm sandbox should hold. */
-  readonly under: Tree | null;
+  /** What a warm sandbox should hold. */
+  readonly wanted: Wanted;
+  /** Of the changes. Git's ignore rules apply only where there is a repository; the files of an environment are no changes. */
+  readonly bounds: CollectBounds;
 }
 
 /** Of more paths, reading the whole workspace again is as fast. */
@@ -50,7 +55,7 @@ export async function planWorkspace(
   asked: SandboxWorkspace,
   sources: WorkspaceSources,
   roomBytes: number,
-  environment: EnvironmentFacts | null = null,
+  environment: LaidLayer | null = null,
 ): Promise<WorkspacePlan> {
   const open = (name: string | null | undefined): Promise<Tree> | null =>
     name === null || name === undefined ? null : sources.trees.open(name);
@@ -66,7 +71,6 @@ export async function planWorkspace(
     const deletions = asked.deletions.map(checkPath);
     const near = tree === null ? null : (sources.layering.under?.(tree) ?? tree);
     const layers = await sources.layering.layersOf(near, environment);
-    const under = layers === null ? tree : near;
     const streamed = (layers === null ? (tree?.contentBytes ?? 0) : 0) + (linked?.contentBytes ?? 0);
     const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {
@@ -78,7 +82,10 @@ export async function planWorkspace(
     const baseline = baselineOf(tree, linked, deletions, [...files.values()]);
     const hasRoom = bytes + (git?.contentBytes ?? 0) <= roomBytes;
     const put = { files: [...files.values()], deletions, git: hasRoom ? git : null };
-    return { tree, linked, ...put, baseline, layers, under };
+    const wanted = { tree: layers === null ? tree : near, repository: put.git?.name ?? null };
+    const leftOut = environment === null ? {} : { leftOut: environment.workspacePaths };
+    const bounds = { ...collectBounds(), gitignore: tree !== null, ...leftOut };
+    return { tree, linked, ...put, baseline, environment, layers, wanted, bounds };
   } catch (error) {
     if (error instanceof Refusal)
       throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
@@ -86,27 +93,14 @@ export async function planWorkspace(
   }
 }
 
-/** The sandbox to ask for, without its labels. */
+/** The sandbox to ask for, without its labels. A mounted environment takes no room of the job's own. */
 export function orderOf(
-  { layers }: Pick<WorkspacePlan, "layers">,
+  { layers, environment }: Pick<WorkspacePlan, "layers" | "environment">,
   imageId: string,
-  limits: ContainerLimits,
+  own: ContainerLimits,
 ): Omit<SandboxOrder, "labels"> {
-  return { imageId, limits, ...(layers === null ? {} : { layers }) };
-}
-
-/** What a warm sandbox should hold. */
-export function wantedOf({ under, git }: WorkspacePlan): Wanted {
-  return { tree: under, repository: git?.name ?? null };
-}
-
-/** Git's ignore rules apply only where there is a repository. The files of an environment are no changes. */
-export function boundsOf(
-  { tree }: WorkspacePlan,
-  environment: { readonly workspacePaths: ReadonlySet<string> } | null = null,
-): CollectBounds {
-  const leftOut = environment === null ? {} : { leftOut: environment.workspacePaths };
-  return { ...collectBounds(), gitignore: tree !== null, ...leftOut };
+  if (layers !== null) return { imageId, limits: own, layers };
+  return { imageId, limits: environment === null ? own : withRoom(own, environment) };
 }
 
 /** Fills a leased sandbox. */
@@ -185,9 +179,17 @@ function stepTo(holds: HeldTree, tree: Tree): KnownStep | null {
   return found;
 }
 
-/** Removes all files of the job. Everything that its commands made was removed before. */
-export async function emptyWorkspace(sandbox: Sandbox, { baseline }: WorkspacePlan): Promise<void> {
-  await sandbox.remove(topOf(baseline.keys()));
+/** Fills a sandbox again from which everything new was removed. Without changed files, only the repository is missing. */
+export async function refillWorkspace(
+  sandbox: Sandbox,
+  plan: WorkspacePlan,
+  filesChanged: boolean,
+  traced: readonly string[] = [],
+): Promise<void> {
+  if (!filesChanged) return putRepository(sandbox, plan);
+  await sandbox.remove(topOf(plan.baseline.keys()));
+  if (plan.environment !== null) await layWorkspace(sandbox, plan.environment, plan.baseline);
+  await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "exact", traced);
 }
 
 /** Puts the `.git` directory in, as it was exported. `held`: the one that is there and that no command has seen. */

@@ -18,6 +18,11 @@ import type { Told } from "./mailbox.ts";
 export interface EarlierWork {
   /** The dispatch, with the whole feedback on the attempt before. */
   readonly dispatch: DispatchBody;
+  /**
+   * Whether an answer to the same request may be used again. A fork asks its agent, and a replay of an attempt that asked
+   * gives it the recorded answers.
+   */
+  readonly mayReuse: boolean;
   /** The files that are changed when the agent starts; null: it starts from the base. */
   readonly change: Change | null;
   readonly told: {
@@ -47,6 +52,7 @@ export async function earlierWork(order: AttemptOrder, ports: AttemptPorts): Pro
   const hasAsked = isApplied && asked !== null;
   return {
     dispatch: completed,
+    mayReuse: replay === undefined ? dispatch.fork === undefined : replay.calls.length === 0,
     change,
     told: { previousDiff: start ?? previousDiff, isApplied, hasAsked, judged, earlier, told },
   };
@@ -58,11 +64,6 @@ export async function recordedBefore(
   { evidence }: AttemptPorts,
 ): Promise<readonly BlobRef[]> {
   return fork === undefined || replay !== undefined ? [] : recordedCalls(fork, evidence);
-}
-
-/** A fork asks its agent, and a replay of an attempt that asked gives it the recorded answers. */
-export function mayReuse({ dispatch: { fork }, replay }: AttemptOrder): boolean {
-  return replay === undefined ? fork === undefined : replay.calls.length === 0;
 }
 
 /** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */

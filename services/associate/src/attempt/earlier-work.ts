@@ -6,14 +6,12 @@
 import { AntiphonError } from "@antiphon/contracts";
 import type { BlobRef, DispatchBody } from "@antiphon/contracts";
 import { DIFF_FILE } from "../evidence/bundle.ts";
-import type { AttemptPorts, Change } from "../ports.ts";
+import type { AttemptPorts, Change, ToldBefore } from "../ports.ts";
 import { recordedCalls } from "../replay/recorded-attempt.ts";
 import type { AttemptOrder } from "./attempt-order.ts";
-import type { Earlier } from "./brief.ts";
 import { earlierOf } from "./earlier-tasks.ts";
 import { isOwnFault } from "./fault.ts";
 import { withSections } from "./feedback.ts";
-import type { Told } from "./mailbox.ts";
 
 export interface EarlierWork {
   /** The dispatch, with the whole feedback on the attempt before. */
@@ -25,17 +23,7 @@ export interface EarlierWork {
   readonly mayReuse: boolean;
   /** The files that are changed when the agent starts; null: it starts from the base. */
   readonly change: Change | null;
-  readonly told: {
-    readonly previousDiff: string | null;
-    /** `previousDiff` is in the files already. */
-    readonly isApplied: boolean;
-    /** The attempt whose files it starts from ended with a question. */
-    readonly hasAsked: boolean;
-    readonly judged: string | null;
-    readonly earlier: readonly Earlier[];
-    /** Messages of people. */
-    readonly told: readonly Told[];
-  };
+  readonly told: ToldBefore;
 }
 
 export async function earlierWork(order: AttemptOrder, ports: AttemptPorts): Promise<EarlierWork> {

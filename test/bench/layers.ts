@@ -16,11 +16,11 @@ import type { Layering } from "../../services/sandbox-runner/src/layers/layering
 import { WarmPool } from "../../services/sandbox-runner/src/pool/pool.ts";
 import { TreeArchive } from "../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
-  fillWorkspace,
   orderOf,
   planWorkspace,
   type WorkspacePlan,
-} from "../../services/sandbox-runner/src/workspace/workspace.ts";
+} from "../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace } from "../../services/sandbox-runner/src/workspace/workspace.ts";
 import { canonicalTar, type WritableFile } from "../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
 import { sandboxImage, shell, testEngine, until } from "../support/docker.ts";

@@ -9,11 +9,10 @@ import { BubblewrapProvider } from "../../../services/sandbox-runner/src/provide
 import type { CollectBounds, Collected } from "../../../services/sandbox-runner/src/workspace/collected.ts";
 import {
   orderOf,
-  fillWorkspace,
   planWorkspace,
-  putRepository,
   type WorkspacePlan,
-} from "../../../services/sandbox-runner/src/workspace/workspace.ts";
+} from "../../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace, putRepository } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { TreeArchive, type Tree } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";

@@ -10,12 +10,11 @@ import type { Collected } from "../../../services/sandbox-runner/src/workspace/c
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
-  fillWorkspace,
   orderOf,
   planWorkspace,
-  refillWorkspace,
   type WorkspacePlan,
-} from "../../../services/sandbox-runner/src/workspace/workspace.ts";
+} from "../../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace, refillWorkspace } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { shell, SMALL, testEngine } from "../../support/docker.ts";
 
 const test = testEngine("layer-steps");

@@ -9,7 +9,7 @@ import { limits, SANDBOX_HOME } from "@antiphon/contracts";
 import type { Lease } from "../pool/pool.ts";
 import { SandboxDied, type ContainerLimits, type Sandbox } from "../ports.ts";
 import type { Baseline } from "../workspace/collected.ts";
-import type { WorkspacePlan } from "../workspace/workspace.ts";
+import type { WorkspacePlan } from "../workspace/workspace-plan.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { subArchive } from "./sub-archive.ts";
 

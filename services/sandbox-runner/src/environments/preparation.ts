@@ -16,7 +16,8 @@ import {
 import type { JobPorts } from "../jobs/job-ports.ts";
 import { whileLeased } from "../jobs/lease.ts";
 import type { ContainerLimits, ImageFacts } from "../ports.ts";
-import { fillWorkspace, planWorkspace } from "../workspace/workspace.ts";
+import { planWorkspace } from "../workspace/workspace-plan.ts";
+import { fillWorkspace } from "../workspace/workspace.ts";
 import { setupVariables } from "./variables.ts";
 import type { WrittenLayer } from "./layer-writer.ts";
 import { unpackHome, withRoom, type LayerContent } from "./laying.ts";

@@ -3,7 +3,7 @@ import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contra
 import type { Wanted } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
-import type { WorkspaceSources } from "../workspace/workspace.ts";
+import type { WorkspaceSources } from "../workspace/workspace-plan.ts";
 import type { Environments } from "../environments/environments.ts";
 import type { Asking } from "./asking.ts";
 import type { Inbox } from "./inbox.ts";

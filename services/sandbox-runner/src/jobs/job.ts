@@ -20,7 +20,8 @@
  */
 import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
 import { layEnvironment } from "../environments/laying.ts";
-import { fillWorkspace, orderOf } from "../workspace/workspace.ts";
+import { orderOf } from "../workspace/workspace-plan.ts";
+import { fillWorkspace } from "../workspace/workspace.ts";
 import { collect, saveChanges } from "./changes.ts";
 import { endingAfter, endingOfDeath, endingOfFailure, type Ending } from "./ending.ts";
 import { repeatSteps } from "./further-trials.ts";

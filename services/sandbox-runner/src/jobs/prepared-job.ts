@@ -4,7 +4,7 @@ import type { ServicesParts } from "../beside/running-services.ts";
 import { EnvironmentFailure } from "../environments/environment-failure.ts";
 import type { LaidLayer } from "../environments/laying.ts";
 import type { ImageFacts } from "../ports.ts";
-import { planWorkspace, type WorkspacePlan } from "../workspace/workspace.ts";
+import { planWorkspace, type WorkspacePlan } from "../workspace/workspace-plan.ts";
 import type { JobPlan } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
 import type { Progress } from "./progress.ts";

@@ -15,7 +15,6 @@
 import { limits } from "@antiphon/contracts";
 import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
 import type { PreparedWork } from "../ports.ts";
-import type { AttemptOrder } from "./attempt-order.ts";
 import { programSteps } from "./check-programs.ts";
 import { waiting } from "./going-on-script.ts";
 import { artifactSteps } from "../evidence/artifacts.ts";
@@ -79,7 +78,11 @@ export function checksOf(dispatch: DispatchBody): readonly string[] {
 }
 
 export function planJob(
-  { runId, epoch, dispatch }: Pick<AttemptOrder, "runId" | "epoch" | "dispatch">,
+  {
+    runId,
+    epoch,
+    dispatch,
+  }: { readonly runId: string; readonly epoch: number; readonly dispatch: DispatchBody },
   prepared: Pick<
     PreparedWork,
     "steps" | "selfVerify" | "isProgram" | "mayAsk" | "goesOn" | "asks" | "compiles"

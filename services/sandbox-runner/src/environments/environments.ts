@@ -70,15 +70,12 @@ export class Environments {
       if (revision !== seen.revision) seen = { revision, at: clock.now() };
       const record = entry?.value ?? null;
       switch (nextMove(record, clock.now() - seen.at, again)) {
-        case "use":
-          if (record?.state !== "ready") break;
-          {
-            const found = await this.#use(key, record, revision);
-            if (found === null) break;
-            if (request.purpose !== "prepare") ports.progress(`environment ${shortKey(key)} cached`);
-            return found;
-          }
-          break;
+        case "use": {
+          const found = record?.state === "ready" ? await this.#use(key, record, revision) : null;
+          if (found === null) break;
+          if (request.purpose !== "prepare") ports.progress(`environment ${shortKey(key)} cached`);
+          return found;
+        }
         case "refuse":
           if (record?.state === "failed")
             throw new EnvironmentFailure(record.message, { ...record.report, cached: true });

@@ -16,12 +16,11 @@ import type { Layering } from "../../services/sandbox-runner/src/layers/layering
 import { WarmPool } from "../../services/sandbox-runner/src/pool/pool.ts";
 import { TreeArchive } from "../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
-  boundsOf,
-  fillWorkspace,
   orderOf,
   planWorkspace,
   type WorkspacePlan,
-} from "../../services/sandbox-runner/src/workspace/workspace.ts";
+} from "../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace } from "../../services/sandbox-runner/src/workspace/workspace.ts";
 import { canonicalTar, type WritableFile } from "../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
 import { sandboxImage, shell, testEngine, until } from "../support/docker.ts";
@@ -174,7 +173,7 @@ async function sandboxes(
         shell("echo changed > src/part0/file0.js; echo new > src/new.js; rm src/part1/file1.js"),
       );
       const collecting = performance.now();
-      const { files, deletions } = await lease.sandbox.collect(plan.baseline, boundsOf(plan));
+      const { files, deletions } = await lease.sandbox.collect(plan.baseline, plan.bounds);
       collected.push(performance.now() - collecting);
       if (files.length !== 2 || deletions.length !== 1)
         throw new Error("the changes are not those that were made");

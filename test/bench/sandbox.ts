@@ -16,12 +16,8 @@ import Docker from "dockerode";
 import { Preloader } from "../../services/sandbox-runner/src/pool/preloader.ts";
 import { WarmPool } from "../../services/sandbox-runner/src/pool/pool.ts";
 import { TreeArchive } from "../../services/sandbox-runner/src/workspace/tree-archive.ts";
-import {
-  boundsOf,
-  fillWorkspace,
-  planWorkspace,
-  wantedOf,
-} from "../../services/sandbox-runner/src/workspace/workspace.ts";
+import { planWorkspace } from "../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace } from "../../services/sandbox-runner/src/workspace/workspace.ts";
 import { canonicalTar, type WritableFile } from "../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import type { Sandbox } from "../../services/sandbox-runner/src/ports.ts";
 import { sandboxImage, shell, testEngine, until } from "../support/docker.ts";
@@ -296,12 +292,12 @@ async function workspace(test: Engine): Promise<void> {
       const layering = { layersOf: () => Promise.resolve(null) }; // streamed
       const sources = { trees, layering, blob: () => Promise.reject(new Error("no overlay")) };
       const plan = await planWorkspace(asked, sources, 64e6);
-      const lease = await pool.take(order, wantedOf(plan));
+      const lease = await pool.take(order, plan.wanted);
       await fillWorkspace(lease, plan, "hint");
       const took = performance.now() - started;
       await lease.sandbox.run(shell("echo changed > src/part0/file0.js"));
       const collecting = performance.now();
-      const { files: changed } = await lease.sandbox.collect(plan.baseline, boundsOf(plan));
+      const { files: changed } = await lease.sandbox.collect(plan.baseline, plan.bounds);
       out.push(performance.now() - collecting);
       if (changed.length !== 1) throw new Error(`${changed.length} files changed, not 1`);
       await lease.release();

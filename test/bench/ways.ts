@@ -1,19 +1,21 @@
 /**
  * Follows one parameter through the code: `npm run bench -- ways`. Other functions: `-- ways <file>:<function>:<parameter> ...`.
+ * Results of calls are not followed. Where one of them goes on as the parameter, its functions in the same file are added to the
+ * way: `<file>:<function>:<parameter>+<function>:<parameter>`.
  *
  * From the function on, each call that passes the parameter on is entered, in the order of the text, and so are the calls in it.
  * What is taken out of the parameter, or made with it, counts as the parameter, unless it is a string, a number or a boolean.
  * A file that is entered, or come back to, is a stay; a stay in a file that was left before is a return. A function that was
  * read already is entered again and not followed again.
  *
- * Not followed: calls of a port or of a callback, because the text does not say where they lead, and the results of calls.
+ * Not followed: calls of a port or of a callback, because the text does not say where they lead.
  */
 import { resolve } from "node:path";
 import ts from "typescript";
 
 const WAYS = [
   "services/director/src/verification/verification.ts:verify:effect",
-  "services/sandbox-runner/src/jobs/job.ts:runJob:request",
+  "services/sandbox-runner/src/jobs/job.ts:runJob:request+inSandbox:job+performStages:job",
   "services/associate/src/claim/settlement.ts:settle:job",
 ];
 const PRIMITIVE =
@@ -41,16 +43,22 @@ export function run(asked: readonly string[]): Promise<void> {
 }
 
 function followed(program: ts.Program, way: string): { stays: number; files: number; returns: number } {
-  const [path = "", name = "", parameter = ""] = way.split(":");
+  const [path = "", ...rest] = way.split(":");
+  const starts = rest.join(":").split("+");
   const checker = program.getTypeChecker(); // it also gives each node its parent
   const source = program.getSourceFile(resolve(path));
-  const start = source?.statements.find(
-    (one): one is ts.FunctionDeclaration & Body =>
-      ts.isFunctionDeclaration(one) && one.name?.text === name && one.body !== undefined,
-  );
-  const first = start?.parameters.find((one) => one.name.getText() === parameter);
-  if (start === undefined || first === undefined) throw new Error(`there is no ${way}`);
-  const stays = new Journey(checker).from(start, [first]);
+  const journey = new Journey(checker);
+  let stays: readonly string[] = [];
+  for (const one of starts) {
+    const [name, parameter] = one.split(":");
+    const start = source?.statements.find(
+      (declared): declared is ts.FunctionDeclaration & Body =>
+        ts.isFunctionDeclaration(declared) && declared.name?.text === name && declared.body !== undefined,
+    );
+    const first = start?.parameters.find((declared) => declared.name.getText() === parameter);
+    if (start === undefined || first === undefined) throw new Error(`there is no ${one} in ${path}`);
+    stays = journey.from(start, [first]);
+  }
   const files = new Set(stays).size;
   return { stays: stays.length, files, returns: stays.length - files };
 }
@@ -65,6 +73,7 @@ class Journey {
   }
 
   from(start: Body, parameters: readonly ts.ParameterDeclaration[]): readonly string[] {
+    this.#read.delete(start); // with other parameters it is read anew
     this.#enter(start, parameters);
     return this.#stays;
   }

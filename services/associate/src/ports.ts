@@ -129,9 +129,8 @@ export type ExportAgain = (
 /** Publishes a live line for people who watch. Lines may be lost without harm. */
 export type Progress = (text: string) => void;
 
-export interface AgentContext {
-  readonly dispatch: DispatchBody;
-  readonly epoch: number;
+/** What an agent is told of the work before. */
+export interface ToldBefore {
   /** The diff of the newest attempt before this one that left one; null: there is none. */
   readonly previousDiff: string | null;
   /** The attempt starts from that diff. */
@@ -144,6 +143,11 @@ export interface AgentContext {
   readonly earlier: readonly Earlier[];
   /** What people have told attempts of the task so far. */
   readonly told: readonly Told[];
+}
+
+export interface AgentContext extends ToldBefore {
+  readonly dispatch: DispatchBody;
+  readonly epoch: number;
   readonly trees: BaseTrees;
   readonly recordings: Recordings;
   readonly compiled: Pick<Compiled, "find">;

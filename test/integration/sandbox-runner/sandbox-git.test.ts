@@ -8,13 +8,11 @@ import type { SandboxWorkspace } from "@antiphon/contracts";
 import { BubblewrapProvider } from "../../../services/sandbox-runner/src/providers/bubblewrap/bubblewrap-provider.ts";
 import type { CollectBounds, Collected } from "../../../services/sandbox-runner/src/workspace/collected.ts";
 import {
-  boundsOf,
   orderOf,
-  fillWorkspace,
   planWorkspace,
-  putRepository,
   type WorkspacePlan,
-} from "../../../services/sandbox-runner/src/workspace/workspace.ts";
+} from "../../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace, putRepository } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { TreeArchive, type Tree } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { makeTrappedRepo } from "../../support/hostile-repo.ts";
@@ -116,7 +114,7 @@ async function inside(
         expect([script, exitCode, String(stderr.bytes)]).toEqual([script, 0, expect.any(String)]);
         return String(stdout.bytes).trimEnd();
       },
-      collect: (bounds) => sandbox.collect(plan.baseline, { ...boundsOf(plan), ...bounds }),
+      collect: (bounds) => sandbox.collect(plan.baseline, { ...plan.bounds, ...bounds }),
     });
   } finally {
     await sandbox.destroy({ kind: "canceled", reason: "done" });

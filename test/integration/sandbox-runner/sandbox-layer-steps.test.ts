@@ -10,13 +10,11 @@ import type { Collected } from "../../../services/sandbox-runner/src/workspace/c
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import { TreeArchive } from "../../../services/sandbox-runner/src/workspace/tree-archive.ts";
 import {
-  boundsOf,
-  fillWorkspace,
   orderOf,
   planWorkspace,
-  refillWorkspace,
   type WorkspacePlan,
-} from "../../../services/sandbox-runner/src/workspace/workspace.ts";
+} from "../../../services/sandbox-runner/src/workspace/workspace-plan.ts";
+import { fillWorkspace, refillWorkspace } from "../../../services/sandbox-runner/src/workspace/workspace.ts";
 import { shell, SMALL, testEngine } from "../../support/docker.ts";
 
 const test = testEngine("layer-steps");
@@ -53,6 +51,7 @@ const trees = new TreeArchive(
 );
 const environment = {
   digest: createHash("sha256").update(ENVIRONMENT).digest("hex"),
+  ...{ bytes: ENVIRONMENT.length, files: 1, workspacePaths: new Set(["node_modules/m"]), owned: false },
   async *tar() {
     yield await Promise.resolve(ENVIRONMENT);
   },
@@ -80,8 +79,8 @@ async function mounted<T>(plan: WorkspacePlan, use: (sandbox: Sandbox) => Promis
   const { imageId, limits, labels } = await test.order();
   const sandbox = await test.provider.start({ ...orderOf(plan, imageId, limits), labels });
   try {
-    sandbox.compareWith?.(plan.under?.baseline ?? new Map());
-    await fillWorkspace({ sandbox, holds: plan.under, repository: null }, plan, "exact");
+    sandbox.compareWith?.(plan.wanted.tree?.baseline ?? new Map());
+    await fillWorkspace({ sandbox, holds: plan.wanted.tree, repository: null }, plan, "exact");
     return await use(sandbox);
   } finally {
     await sandbox.destroy(over);
@@ -96,13 +95,13 @@ async function said(sandbox: Sandbox, script: string): Promise<string> {
 const collected = async (plan: WorkspacePlan, script: string): Promise<Collected> =>
   mounted(plan, async (sandbox) => {
     await said(sandbox, script);
-    return sandbox.collect(plan.baseline, boundsOf(plan));
+    return sandbox.collect(plan.baseline, plan.bounds);
   });
 
 it("has the files of its own commit and no other, beside the environment", async () => {
   const old = await planned("old.tar");
   const plan = await planned("new.tar");
-  expect([plan.layers?.tree, plan.under?.name]).toEqual([old.tree?.digest, "old.tar"]);
+  expect([plan.layers?.tree, plan.wanted.tree?.name]).toEqual([old.tree?.digest, "old.tar"]);
   await mounted(plan, async (sandbox) => {
     const names = (await said(sandbox, "find . -type f | sort")).trim().split("\n");
     expect(names).toEqual([...Object.keys(NEW), "node_modules/m"].map((path) => `./${path}`).sort());
@@ -118,7 +117,7 @@ it("shows no change of its own, and those of a command as over a layer of its ow
   const sources = { trees, layering: own, blob: () => Promise.reject(new Error("no blob")) };
   const workspace = { tree: "new.tar", files: [], overlay: null, deletions: [] };
   const itself = await planWorkspace(workspace, sources, SMALL.workspaceBytes, environment);
-  expect([plan.under?.name, itself.under?.name]).toEqual(["old.tar", "new.tar"]);
+  expect([plan.wanted.tree?.name, itself.wanted.tree?.name]).toEqual(["old.tar", "new.tar"]);
   expect(await collected(plan, "true")).toEqual({ files: [], deletions: [] });
   const edits =
     "echo changed > a/g; rm a/b/f new/deep/n; mkdir -p c/d && echo h > c/d/h; rm same && mkdir same && echo y > same/x; touch top";
@@ -133,7 +132,7 @@ it("tells what checks did, and is itself again for the next trial", async () => 
     await said(sandbox, "echo made > made; echo x >> a/g; mv top t && mv t top");
     const survey = await sandbox.written?.(true);
     expect(survey?.written).toMatchObject({ made: ["made"], changed: ["a/g"], restored: ["top"] });
-    await refillWorkspace(sandbox, plan, () => Promise.resolve());
+    await refillWorkspace(sandbox, plan, true);
     expect(await said(sandbox, "cat a/g; ls")).toBe("new g\na\nkeep\nnew\nnode_modules\nsame\ntop\n");
     expect((await sandbox.written?.(false))?.written).toMatchObject({ made: [], changed: [], restored: [] });
   });

@@ -1,8 +1,9 @@
-/** Chooses the agent that a dispatch names. */
+/** Chooses the agent that a dispatch names. A task of kind `git` asks none. */
 import { AntiphonError } from "@antiphon/contracts";
-import type { AgentKind, AgentOf, AgentSpec } from "@antiphon/contracts";
+import type { AgentKind, AgentOf, AgentSpec, DispatchBody } from "@antiphon/contracts";
 import type { Agent } from "../ports.ts";
 import { commandAgent } from "./command.ts";
+import { gitTask } from "./git-task.ts";
 import { packAgent } from "./pack.ts";
 import { replayAgent } from "./replay.ts";
 import { scriptedAgent } from "./scripted.ts";
@@ -15,8 +16,11 @@ const ADAPTERS: { readonly [K in AgentKind]: (spec: AgentOf<K>) => Agent } = {
   pack: packAgent,
 };
 
+const GIT: Agent = { prepare: async ({ dispatch }) => gitTask(dispatch) };
+
 /** Throws ANT_AGENT_UNKNOWN for a kind that only a newer Router knows. */
-export function agentFor(spec: AgentSpec): Agent {
+export function agentFor({ agent: spec, task }: Pick<DispatchBody, "agent" | "task">): Agent {
+  if (task.kind === "git") return GIT;
   if (!Object.hasOwn(ADAPTERS, spec.kind))
     throw new AntiphonError("ANT_AGENT_UNKNOWN", `no agent of kind ${JSON.stringify(spec.kind)}`);
   const adapter = ADAPTERS[spec.kind] as (spec: AgentSpec) => Agent;

@@ -13,8 +13,8 @@
  *   tools               versions of the installed tools, for the provenance; once per image
  */
 import { limits } from "@antiphon/contracts";
-import type { DispatchBody, PackAsks, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
-import type { GoesOn } from "../ports.ts";
+import type { DispatchBody, SandboxStep, SandboxStepOutcome } from "@antiphon/contracts";
+import type { PreparedWork } from "../ports.ts";
 import { programSteps } from "./check-programs.ts";
 import { waiting } from "./going-on-script.ts";
 import { artifactSteps } from "../evidence/artifacts.ts";
@@ -46,22 +46,7 @@ export interface NamedStep {
   readonly command: string;
 }
 
-export interface JobInput {
-  readonly runId: string;
-  readonly epoch: number;
-  readonly dispatch: DispatchBody;
-  readonly work: readonly WorkStep[];
-  /** False: the agent vouches for itself and runs no check. */
-  readonly selfVerify: boolean;
-  /** The agent is a program: it is not started if a check cannot start. */
-  readonly isProgram: boolean;
-  /** Its commands may run antiphon-ask and leave a question. */
-  readonly mayAsk: boolean;
-  /** How its program is started again with an answer, and its own way to ask. Default: it is not. */
-  readonly goesOn?: GoesOn | undefined;
-  readonly asks?: PackAsks | undefined;
-  /** Its answer is printed after the work. */
-  readonly compiles: boolean;
+export interface JobBounds {
   readonly brief: string;
   readonly budgetMs: number;
   /** True: add a step that lists the installed tools. */
@@ -92,32 +77,40 @@ export function checksOf(dispatch: DispatchBody): readonly string[] {
   return mode === "none" ? [] : commands;
 }
 
-export function planJob(input: JobInput): JobPlan {
-  const { dispatch, budgetMs } = input;
+export function planJob(
+  {
+    runId,
+    epoch,
+    dispatch,
+  }: { readonly runId: string; readonly epoch: number; readonly dispatch: DispatchBody },
+  prepared: Pick<
+    PreparedWork,
+    "steps" | "selfVerify" | "isProgram" | "mayAsk" | "goesOn" | "asks" | "compiles"
+  >,
+  { brief, budgetMs, probeTools }: JobBounds,
+): JobPlan {
+  const { isProgram = false, mayAsk = isProgram, goesOn, asks } = prepared;
   const env = {
     ...dispatch.env,
-    ANTIPHON_RUN: input.runId,
+    ANTIPHON_RUN: runId,
     ANTIPHON_TASK_ID: dispatch.task.task_id,
-    ANTIPHON_EPOCH: String(input.epoch),
+    ANTIPHON_EPOCH: String(epoch),
   };
-  const work = input.work.map((step, i) => ({
+  const work = prepared.steps.map((step, i) => ({
     id: `work-${i + 1}`,
-    argv:
-      input.mayAsk && input.goesOn !== undefined
-        ? [...waiting(step.argv, input.goesOn, input.asks)]
-        : [...step.argv],
+    argv: mayAsk && goesOn !== undefined ? [...waiting(step.argv, goesOn, asks)] : [...step.argv],
     env: {
       ...step.env,
       ...env,
-      ANTIPHON_TASK: input.brief,
-      ...(input.mayAsk ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
+      ANTIPHON_TASK: brief,
+      ...(mayAsk ? { ANTIPHON_QUESTION_FILE: QUESTION_FILE } : {}),
     },
-    stdin: step.stdin ?? input.brief,
+    stdin: step.stdin ?? brief,
     timeoutMs: budgetMs,
     continueOnFailure: false,
-    ...(input.mayAsk ? { asks: true } : {}),
+    ...(mayAsk ? { asks: true } : {}),
   }));
-  const commands = input.selfVerify ? checksOf(dispatch) : [];
+  const commands = prepared.selfVerify ? checksOf(dispatch) : [];
   const checks = commands.map((command, i) => ({
     id: `check-${i + 1}`,
     argv: ["sh", "-c", command],
@@ -133,18 +126,21 @@ export function planJob(input: JobInput): JobPlan {
     continueOnFailure: true,
     quiet: true,
   };
-  const told =
-    work.length > 0 && dispatch.history != null ? [messageStep(dispatch.base.commit, env, budgetMs)] : [];
-  const left = work.length > 0 ? artifactSteps(dispatch.task, env, budgetMs) : [];
-  const hasProgram = work.length > 0 && input.isProgram;
-  const before = hasProgram ? programSteps(commands, env, budgetMs) : [];
-  const asked = work.length > 0 && input.mayAsk ? [questionStep(env, budgetMs)] : [];
-  const answer = work.length > 0 && input.compiles ? [compileStep(env, budgetMs)] : [];
-  const ran = [...before, ...work, ...asked, ...answer, ...left, ...told, ...checks];
+  const before = work.length > 0 && isProgram ? programSteps(commands, env, budgetMs) : [];
+  const after =
+    work.length === 0
+      ? []
+      : [
+          ...(mayAsk ? [questionStep(env, budgetMs)] : []),
+          ...(prepared.compiles === undefined ? [] : [compileStep(env, budgetMs)]),
+          ...artifactSteps(dispatch.task, env, budgetMs),
+          ...(dispatch.history == null ? [] : [messageStep(dispatch.base.commit, env, budgetMs)]),
+        ];
+  const ran = [...before, ...work, ...after, ...checks];
   return {
-    steps: input.probeTools && ran.length > 0 ? [...ran, tools] : ran,
+    steps: probeTools && ran.length > 0 ? [...ran, tools] : ran,
     collectAfter: work.at(-1)?.id ?? null,
-    work: input.work.map((step, i) => ({ id: `work-${i + 1}`, command: step.command })),
+    work: prepared.steps.map(({ command }, i) => ({ id: `work-${i + 1}`, command })),
     checks: commands.map((command, i) => ({ id: `check-${i + 1}`, command })),
   };
 }

@@ -6,31 +6,24 @@
 import { AntiphonError } from "@antiphon/contracts";
 import type { BlobRef, DispatchBody } from "@antiphon/contracts";
 import { DIFF_FILE } from "../evidence/bundle.ts";
-import type { AttemptPorts, Change } from "../ports.ts";
+import type { AttemptPorts, Change, ToldBefore } from "../ports.ts";
 import { recordedCalls } from "../replay/recorded-attempt.ts";
 import type { AttemptOrder } from "./attempt-order.ts";
-import type { Earlier } from "./brief.ts";
 import { earlierOf } from "./earlier-tasks.ts";
 import { isOwnFault } from "./fault.ts";
 import { withSections } from "./feedback.ts";
-import type { Told } from "./mailbox.ts";
 
 export interface EarlierWork {
   /** The dispatch, with the whole feedback on the attempt before. */
   readonly dispatch: DispatchBody;
+  /**
+   * Whether an answer to the same request may be used again. A fork asks its agent, and a replay of an attempt that asked
+   * gives it the recorded answers.
+   */
+  readonly mayReuse: boolean;
   /** The files that are changed when the agent starts; null: it starts from the base. */
   readonly change: Change | null;
-  readonly told: {
-    readonly previousDiff: string | null;
-    /** `previousDiff` is in the files already. */
-    readonly isApplied: boolean;
-    /** The attempt whose files it starts from ended with a question. */
-    readonly hasAsked: boolean;
-    readonly judged: string | null;
-    readonly earlier: readonly Earlier[];
-    /** Messages of people. */
-    readonly told: readonly Told[];
-  };
+  readonly told: ToldBefore;
 }
 
 export async function earlierWork(order: AttemptOrder, ports: AttemptPorts): Promise<EarlierWork> {
@@ -47,6 +40,7 @@ export async function earlierWork(order: AttemptOrder, ports: AttemptPorts): Pro
   const hasAsked = isApplied && asked !== null;
   return {
     dispatch: completed,
+    mayReuse: replay === undefined ? dispatch.fork === undefined : replay.calls.length === 0,
     change,
     told: { previousDiff: start ?? previousDiff, isApplied, hasAsked, judged, earlier, told },
   };
@@ -58,11 +52,6 @@ export async function recordedBefore(
   { evidence }: AttemptPorts,
 ): Promise<readonly BlobRef[]> {
   return fork === undefined || replay !== undefined ? [] : recordedCalls(fork, evidence);
-}
-
-/** A fork asks its agent, and a replay of an attempt that asked gives it the recorded answers. */
-export function mayReuse({ dispatch: { fork }, replay }: AttemptOrder): boolean {
-  return replay === undefined ? fork === undefined : replay.calls.length === 0;
 }
 
 /** The change that a skill judges, as the clean room verified it. A skill cannot do without it. */

@@ -14,8 +14,24 @@ import { endingOf, overBudget } from "./ending.ts";
 import { answerTo } from "./going-on.ts";
 import type { Asked, RunningJob } from "./running-job.ts";
 
+/** Follows a job that was started, or that asked a question, to its end, and gives it what people tell the attempt meanwhile. */
+export async function followed(
+  running: RunningJob,
+  order: AttemptOrder,
+  ports: AttemptPorts,
+  stops: Stops,
+): Promise<Ran> {
+  const stop = order.mailbox?.each((told) => running.tell(told));
+  try {
+    const ran = await ended(running, order, ports, stops);
+    return ran.outcome === null ? ran : { ...ran, heard: running.heardIn(ran.outcome) };
+  } finally {
+    stop?.();
+  }
+}
+
 /** Waits for the job's end or its next question. A job that asks is kept for the attempt that gets the answer. */
-export async function ended(
+async function ended(
   running: RunningJob,
   { runId, epoch, dispatch }: AttemptOrder,
   ports: AttemptPorts,

@@ -12,7 +12,6 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
-import { gitTask } from "../agents/git-task.ts";
 import { reported } from "../evidence/proposal.ts";
 import type { Ran } from "../evidence/proposal.ts";
 import { NO_CHANGE } from "../ports.ts";
@@ -22,10 +21,11 @@ import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { briefRoom, budgetMsOf } from "./attempt.ts";
 import { briefJson } from "./brief.ts";
 import { merged } from "./change.ts";
-import { earlierWork, mayReuse, recordedBefore } from "./earlier-work.ts";
+import { earlierWork, recordedBefore } from "./earlier-work.ts";
 import { withTreesAgain } from "./export-again.ts";
 import { isOwnFault } from "./fault.ts";
-import { followed, inSandbox } from "./in-sandbox.ts";
+import { inSandbox } from "./in-sandbox.ts";
+import { followed } from "./job-end.ts";
 import type { RunningJob } from "./running-job.ts";
 
 export async function carryOut(order: AttemptOrder, given: AttemptPorts, stops: Stops): Promise<AttemptEnd> {
@@ -83,35 +83,31 @@ async function goneOn(
 
 /** Throws infrastructure faults. */
 export async function attempted(order: AttemptOrder, ports: AttemptPorts, stops: Stops): Promise<Ran> {
-  const { dispatch } = order;
+  const { dispatch, epoch, runId } = order;
   const { stop, giveUp } = stops;
-  const deadlineMs = ports.clock.now() + budgetMsOf(dispatch);
+  const budgetMs = budgetMsOf(dispatch);
+  const deadlineMs = ports.clock.now() + budgetMs;
   const nothing = { plan: null, outcome: null, change: NO_CHANGE, work: null };
   try {
     // The diff at the end needs the tree; fetching it now overlaps with the sandbox's work.
     ports.trees
       .ensure(dispatch.base, giveUp)
       .catch((error: unknown) => ports.log.debug({ err: error }, "could not fetch the base tree early"));
-    const { trees, recordings, compiled } = ports;
-    const { epoch, runId } = order;
     const held = ports.held?.take({ runId, taskId: dispatch.task.task_id, epoch }, dispatch.answers) ?? null;
     const gone = held === null ? null : await goneOn(held, order, ports, stops);
     if (gone !== null) return gone;
     const before = await earlierWork(order, ports);
-    const { told } = before;
-    const stores = { trees, recordings, compiled, mayReuse: mayReuse(order) };
-    const isGit = dispatch.task.kind === "git";
-    const prepared = isGit
-      ? gitTask(dispatch)
-      : await agentFor(dispatch.agent).prepare({ dispatch: before.dispatch, epoch, ...told, ...stores });
+    const { dispatch: completed, mayReuse, told } = before;
+    const { trees, recordings, compiled } = ports;
+    const context = { dispatch: completed, epoch, ...told, trees, recordings, compiled, mayReuse };
+    const prepared = await agentFor(dispatch).prepare(context);
     if (prepared.kind === "ask")
       return { ...nothing, ending: { kind: "asks", questions: prepared.questions } };
-    const maxBytes = briefRoom(prepared.steps.length);
-    const brief = briefJson(before.dispatch, epoch, { maxBytes, ...told });
+    const brief = briefJson(completed, epoch, { maxBytes: briefRoom(prepared.steps.length), ...told });
     const recorded = await recordedBefore(order, ports);
-    const change = merged(before.change ?? NO_CHANGE, prepared.change);
+    const work = { ...prepared, change: merged(before.change ?? NO_CHANGE, prepared.change) };
     const full = { ...order, brief, before, recorded };
-    return await inSandbox(full, ports, { ...prepared, change }, deadlineMs, stops);
+    return await inSandbox(full, ports, work, { budgetMs, deadlineMs }, stops);
   } catch (thrown) {
     const { code, detail } = AntiphonError.from(thrown);
     if (stop.aborted || !isOwnFault(code)) throw thrown; // associate/A5

@@ -17,7 +17,6 @@ import type {
   CleanRoomPort,
   EnvironmentPort,
   RepositoryPort,
-  TextFile,
   VerdictEvidencePort,
 } from "../ports.ts";
 import { applied } from "./applying.ts";
@@ -54,14 +53,41 @@ export async function verify(
   ports: VerificationPorts,
   signal: AbortSignal,
 ): Promise<VerdictBody> {
-  if (effect.task.planned.gate !== undefined)
-    return gateVerdict(run, effect, effect.task.planned.gate, ports);
-  requireGates(effect.task.planned, run.tasks, intentOf(run));
-  const checks = await checksOf(effect.task, intentOf(run).base, ports.repository, intentOf(run).options);
+  const { planned } = effect.task;
+  if (planned.gate !== undefined) return gateVerdict(run, effect, planned.gate, ports);
+  requireGates(planned, run.tasks, intentOf(run));
+  const found = await examined(run, effect, ports, signal);
+  const body = found.kind === "refused" ? refusal(run, found) : await verdictOf(run, effect, ports, found);
+  return { ...body, evidence: await store(run, effect, ports, body, found) };
+}
+
+/** The change was not tried, or a setup that it needs failed. */
+interface Refused {
+  readonly kind: "refused";
+  readonly code: string;
+  readonly message: string;
+  /** The environment whose setup failed. */
+  readonly environment?: EnvironmentReport | null;
+}
+
+interface Examined extends Pick<Judged, "change" | "delivery"> {
+  readonly kind: "tried";
+  readonly outcome: TriedOut;
+  readonly judgement: Judgement;
+}
+
+async function examined(
+  run: RunState,
+  effect: Verify,
+  ports: VerificationPorts,
+  signal: AbortSignal,
+): Promise<Refused | Examined> {
+  const { base, options } = intentOf(run);
+  const checks = await checksOf(effect.task, base, ports.repository, options);
   const change = await applied(run, effect, checks, ports); // director/D4: head, patch and checks are all that counts
-  if (change?.kind === "refused") return refused(run, effect, ports, change);
+  if (change?.kind === "refused") return change;
   const delivery = await deliveryOf(run, effect, ports);
-  if (delivery?.kind === "refused") return refused(run, effect, ports, delivery);
+  if (delivery?.kind === "refused") return delivery;
   const known = { change, checks: checks.commands, demand: demandOf(run, effect.task), delivery };
   const lands = (outcome: TriedOut): boolean => {
     const { verdict, code } = judged(run, effect, known, outcome);
@@ -69,11 +95,10 @@ export async function verify(
   };
   const outcome = await tried(run, effect, { ...known, lands }, ports, signal);
   if (outcome instanceof AntiphonError) {
-    const report = outcome instanceof EnvironmentFailed ? outcome.report : null;
-    return refused(run, effect, ports, { code: outcome.code, message: outcome.detail }, report);
+    const environment = outcome instanceof EnvironmentFailed ? outcome.report : null;
+    return { kind: "refused", code: outcome.code, message: outcome.detail, environment };
   }
-  const judgement = judged(run, effect, known, outcome);
-  return recorded(run, effect, ports, { change, judgement, delivery }, outcome);
+  return { kind: "tried", change, delivery, outcome, judgement: judged(run, effect, known, outcome) };
 }
 
 interface Judged {
@@ -110,42 +135,47 @@ function judged(
   });
 }
 
-/** The verdict with its commit, the approval that it needs, and its evidence. */
-async function recorded(
+/** A verdict without its evidence. */
+type Body = Omit<VerdictBody, "evidence">;
+
+function refusal(run: RunState, { code, message }: Refused): Body {
+  const untried = { checks: [], baseChecks: [], head: run.head, commit: null, tree: null };
+  return { verdict: "FAIL", code, message, proves: "nothing", ...untried };
+}
+
+/** With its commit, and the approval that it needs. */
+async function verdictOf(
   run: RunState,
-  effect: Verify,
-  ports: VerificationPorts,
-  { change, judgement, delivery }: Pick<Judged, "change" | "delivery"> & { readonly judgement: Judgement },
-  outcome: TriedOut,
-): Promise<VerdictBody> {
+  { phase, task, taskId }: Verify,
+  { repository }: VerificationPorts,
+  { change, judgement, outcome }: Examined,
+): Promise<Body> {
   const { base, policy } = intentOf(run);
-  const { phase, task } = effect;
   const lands = judgement.verdict === "PASS" ? change : null;
   const commit =
     lands === null
       ? null
-      : await ports.repository.commit(base.repo, {
+      : await repository.commit(base.repo, {
           parent: run.head,
           candidate: lands.candidate,
           at: phase.at,
           ...commitMessage(run.runId, task, phase),
         });
   const { proves } = judgement;
-  const gates = lands === null ? [] : gatesNeeded(lands.files, effect.taskId, run.tasks);
+  const gates = lands === null ? [] : gatesNeeded(lands.files, taskId, run.tasks);
   const need =
     lands === null ? null : approvalNeed({ files: lands.files, proves }, policy, task.planned.approvals);
-  const body = {
+  return {
     ...judgement,
     ...(need === null ? {} : { approval: need }),
     ...(gates.length === 0 ? {} : { gates }),
     checks: [...deciding(outcome.change.trials)],
     baseChecks: [...deciding(outcome.base?.trials ?? [])],
-    trials: countOf(outcome),
+    trials: { change: outcome.change.trials.length, base: outcome.base?.trials.length ?? 0 },
     head: run.head,
     commit,
     tree: change?.candidate.tree ?? null,
   };
-  return { ...body, evidence: await store(run, effect, ports, body, outcome, delivery?.files) };
 }
 
 /** A report of a test runner shows that an error was not caught on its way. */
@@ -168,56 +198,29 @@ function tamperingOf(change: AppliedChange | null, grants: readonly string[], ou
   return besides(found, known).map(({ what }) => what);
 }
 
-function countOf({ change, base }: TriedOut): NonNullable<VerdictBody["trials"]> {
-  const { length } = change.trials;
-  return { change: length, base: base?.trials.length ?? 0 };
-}
-
 async function store(
   run: RunState,
-  effect: Verify,
-  ports: VerificationPorts,
-  body: Omit<VerdictBody, "evidence" | "trials">,
-  outcome: TriedOut,
-  files: readonly TextFile[] = [],
+  { taskId: task, epoch }: Verify,
+  { evidence }: VerificationPorts,
+  body: Body,
+  found: Refused | Examined,
 ): Promise<NonNullable<VerdictBody["evidence"]>> {
-  return ports.evidence.store({
+  const isRefused = found.kind === "refused";
+  const { change, base, hollow, emptied, withoutJudges, own } = isRefused ? UNTRIED : found.outcome;
+  const environment = isRefused ? found.environment : change.environment;
+  return evidence.store({
     ...body,
-    run: run.runId,
-    task: effect.taskId,
-    epoch: effect.epoch,
-    environment: outcome.change.environment ?? null,
-    services: outcome.change.services ?? [],
-    files,
+    ...{ run: run.runId, task, epoch },
+    environment: environment ?? null,
+    services: change.services ?? [],
+    files: isRefused ? [] : (found.delivery?.files ?? []),
     trials: {
-      change: outcome.change.trials,
-      base: outcome.base?.trials ?? [],
-      hollow: outcome.hollow?.trials ?? [],
-      emptied: outcome.emptied?.trials ?? [],
-      withoutJudges: outcome.withoutJudges?.trials ?? [],
-      own: outcome.own?.onBase?.trials ?? [],
+      change: change.trials,
+      base: base?.trials ?? [],
+      hollow: hollow?.trials ?? [],
+      emptied: emptied?.trials ?? [],
+      withoutJudges: withoutJudges?.trials ?? [],
+      own: own?.onBase?.trials ?? [],
     },
   });
-}
-
-async function refused(
-  run: RunState,
-  effect: Verify,
-  ports: VerificationPorts,
-  { code, message }: { readonly code: string; readonly message: string },
-  environment: EnvironmentReport | null = null,
-): Promise<VerdictBody> {
-  const body = {
-    verdict: "FAIL" as const,
-    code,
-    message,
-    proves: "nothing" as const,
-    checks: [],
-    baseChecks: [],
-    head: run.head,
-    commit: null,
-    tree: null,
-  };
-  const change = environment === null ? UNTRIED.change : { ...UNTRIED.change, environment };
-  return { ...body, evidence: await store(run, effect, ports, body, { ...UNTRIED, change }) };
 }

@@ -14,7 +14,7 @@ import { allDone, withDeadline } from "@antiphon/runtime";
 import { MAX_OUTPUT_BYTES, serviceLimits } from "../job-limits.ts";
 import { SandboxDied, type ImageFacts, type Sandbox } from "../ports.ts";
 import { OutputBound, utf8Tail, type BoundedOutput } from "../conversation/output-bound.ts";
-import { stepEnvironment } from "../providers/container-spec.ts";
+import { stepEnvironment } from "../environments/variables.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { JobPorts } from "../jobs/job-ports.ts";
 import { serviceArgv, WordListener } from "./service-script.ts";

@@ -35,7 +35,7 @@ export interface Needing {
   readonly request: SandboxRequest;
   readonly spec: EnvironmentSpec;
   readonly image: ImageFacts;
-  readonly ports: PreparationPorts & Pick<JobPorts, "progress">;
+  readonly ports: PreparationPorts & Pick<JobPorts, "image" | "progress">;
   /** The installed agent that it is prepared beside. */
   readonly base?: LayerContent;
 }

@@ -9,9 +9,8 @@
  * it again. A fault of the machine leaves no record, and the job fails with it. A request that no server answered is a fault
  * of the machine.
  */
-import { AntiphonError, type EnvironmentSpec } from "@antiphon/contracts";
+import { AntiphonError } from "@antiphon/contracts";
 import type { Kv } from "@antiphon/runtime";
-import type { ImageFacts } from "../ports.ts";
 import { agentSpec, specBeside, wholeSpec } from "./agent-parts.ts";
 import { build, type BuildStores, type Needing, type PreparedEnvironment } from "./building.ts";
 import { Claim } from "./claim.ts";
@@ -34,27 +33,13 @@ export class Environments {
     this.#options = options;
   }
 
-  keyOf(spec: EnvironmentSpec, image: ImageFacts): string {
-    return environmentKey(spec, { imageId: image.id, platform: this.#options.platform });
-  }
-
-  /** True if a job that needs it would not have to wait. */
-  async isReady(spec: EnvironmentSpec, image: ImageFacts): Promise<boolean> {
-    const entry = await this.#options.records.get<EnvironmentRecord>(this.keyOf(spec, image));
-    return entry?.value.state === "ready";
-  }
-
   /**
-   * @param standard the image in which an agent is installed that fits any image
+   * An agent that fits any image is installed in the standard image.
    * @throws AntiphonError ANT_ENVIRONMENT_FAILED (an EnvironmentFailure), or the machine's fault
    */
-  async ensure(
-    needing: Needing,
-    standard: () => Promise<ImageFacts>,
-    signal: AbortSignal,
-  ): Promise<PreparedEnvironment> {
-    const { spec, image } = needing;
-    const home = spec.agent === undefined ? image : await standard();
+  async ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {
+    const { spec, image, ports } = needing;
+    const home = spec.agent === undefined ? image : await ports.image(null);
     if (spec.agent === undefined || home.id === image.id)
       return this.#ensure({ ...needing, spec: wholeSpec(spec) }, signal);
     const installed = await this.#ensure(
@@ -73,9 +58,10 @@ export class Environments {
   }
 
   async #ensure(needing: Needing, signal: AbortSignal): Promise<PreparedEnvironment> {
-    const { records, clock } = this.#options;
-    const key = this.keyOf(needing.spec, needing.image);
-    const again = needing.request.again === true;
+    const { records, clock, platform } = this.#options;
+    const { spec, image, request, ports } = needing;
+    const key = environmentKey(spec, { imageId: image.id, platform });
+    const again = request.again === true;
     let seen = { revision: -1, at: 0 };
     for (let round = 0; ; round += 1) {
       signal.throwIfAborted();
@@ -84,13 +70,12 @@ export class Environments {
       if (revision !== seen.revision) seen = { revision, at: clock.now() };
       const record = entry?.value ?? null;
       switch (nextMove(record, clock.now() - seen.at, again)) {
-        case "use":
-          if (record?.state !== "ready") break;
-          {
-            const found = await this.#use(key, record, revision);
-            if (found !== null) return this.#told(found, needing);
-          }
-          break;
+        case "use": {
+          const found = record?.state === "ready" ? await this.#use(key, record, revision) : null;
+          if (found === null) break;
+          if (request.purpose !== "prepare") ports.progress(`environment ${shortKey(key)} cached`);
+          return found;
+        }
         case "refuse":
           if (record?.state === "failed")
             throw new EnvironmentFailure(record.message, { ...record.report, cached: true });
@@ -102,7 +87,7 @@ export class Environments {
         }
         case "wait":
           if (round === 0)
-            needing.ports.progress(`waiting for environment ${shortKey(key)}, which is being prepared`);
+            ports.progress(`waiting for environment ${shortKey(key)}, which is being prepared`);
           await clock.sleep(LOOK_MS, signal);
       }
     }
@@ -131,10 +116,5 @@ export class Environments {
       await records.delete(key);
       return null;
     }
-  }
-
-  #told(found: PreparedEnvironment, { ports, request }: Needing): PreparedEnvironment {
-    if (request.purpose !== "prepare") ports.progress(`environment ${shortKey(found.report.key)} cached`);
-    return found;
   }
 }

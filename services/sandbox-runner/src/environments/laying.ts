@@ -6,8 +6,10 @@
  * that an environment takes nothing from the work.
  */
 import { limits, SANDBOX_HOME } from "@antiphon/contracts";
+import type { Lease } from "../pool/pool.ts";
 import { SandboxDied, type ContainerLimits, type Sandbox } from "../ports.ts";
 import type { Baseline } from "../workspace/collected.ts";
+import type { WorkspacePlan } from "../workspace/workspace-plan.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { subArchive } from "./sub-archive.ts";
 
@@ -21,6 +23,11 @@ export interface LayerContent {
   tar(): AsyncIterable<Buffer>;
   /** Call it when this machine's copy does not have its digest. */
   drop(): Promise<void>;
+}
+
+export interface LaidLayer extends LayerContent {
+  /** Each sandbox owns its files. */
+  readonly owned: boolean;
 }
 
 const MiB = 1024 * 1024;
@@ -41,6 +48,25 @@ export function withRoom(
     tmpInodes: own.tmpInodes + 2 * layer.files,
     workspaceInodes: own.workspaceInodes + 2 * layer.files,
   };
+}
+
+/** Lays the environment before the workspace is filled. */
+export async function layEnvironment(
+  { sandbox, warm }: Pick<Lease, "sandbox" | "warm">,
+  plan: WorkspacePlan,
+): Promise<void> {
+  const { environment, layers, baseline } = plan;
+  if (layers === null || !warm) await layHome(sandbox, plan); // a warm sandbox over layers has its home already
+  if (environment !== null && layers === null) await layWorkspace(sandbox, environment, baseline);
+}
+
+export async function layHome(
+  sandbox: Sandbox,
+  { environment, layers }: Pick<WorkspacePlan, "environment" | "layers">,
+): Promise<void> {
+  if (environment === null) return;
+  if (layers === null) await unpackHome(sandbox, environment);
+  else await nameHome(sandbox);
 }
 
 /** Gives a sandbox that is mounted over the layer the home directory's usual name. */

@@ -8,17 +8,17 @@
  */
 import {
   limits,
-  SANDBOX_HOME,
   type EgressGrant,
   type EgressReport,
   type EnvironmentSpec,
   type SandboxRequest,
 } from "@antiphon/contracts";
 import type { JobPorts } from "../jobs/job-ports.ts";
+import { whileLeased } from "../jobs/lease.ts";
 import type { ContainerLimits, ImageFacts } from "../ports.ts";
-import { stepEnvironment } from "../providers/container-spec.ts";
-import { fillWorkspace, planWorkspace, wantedOf } from "../workspace/workspace.ts";
-import { setupVariables } from "./environment-variables.ts";
+import { planWorkspace } from "../workspace/workspace-plan.ts";
+import { fillWorkspace } from "../workspace/workspace.ts";
+import { setupVariables } from "./variables.ts";
 import type { WrittenLayer } from "./layer-writer.ts";
 import { unpackHome, withRoom, type LayerContent } from "./laying.ts";
 import { packed } from "./packing.ts";
@@ -61,27 +61,22 @@ export async function prepare(
   ports: PreparationPorts,
   signal: AbortSignal,
 ): Promise<Made> {
-  const { spec, image, request, log, news } = preparation;
-  const container =
-    preparation.base === null
-      ? setupLimits(ports.defaults)
-      : withRoom(setupLimits(ports.defaults), preparation.base);
+  const { spec, image, request, path, log, news, base } = preparation;
+  const own = setupLimits(ports.defaults);
+  const container = base === null ? own : withRoom(own, base);
   const source = { ...spec.source, files: [] };
   // Streamed and not mounted over a layer, because what setup makes is read out as a whole.
   const sources = { ...ports.sources, layering: STREAMED };
   const workspace = await planWorkspace(source, sources, container.workspaceBytes);
   const words = { ...request, purpose: "prepare" as const, budgetMs: limits.environmentBudgetMs };
   const order = { imageId: image.id, limits: container };
-  const lease = await ports.lease(order, words, wantedOf(workspace));
-  const stop = (): void => void lease.release();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    signal.throwIfAborted();
+  const lease = await ports.lease(order, words, workspace.wanted);
+  return whileLeased(lease, ports, signal, async () => {
     const { sandbox } = lease;
     await fillWorkspace(lease, workspace, "nothing");
-    if (preparation.base !== null) await unpackHome(sandbox, preparation.base);
+    if (base !== null) await unpackHome(sandbox, base);
     const link = await ports.egress(request, DOWNLOADS, sandbox);
-    const variables = setupVariables(stepEnvironment(image, SANDBOX_HOME), spec);
+    const variables = setupVariables(image, spec);
     try {
       const { onOutput } = ports;
       await runSetup({ spec, variables, proxy: link.env, log, news, onOutput }, sandbox);
@@ -90,19 +85,15 @@ export async function prepare(
       throw faultOf(error, egress);
     }
     const egress = await link.close();
-    const { base } = preparation;
     // Its one command has shown that the agent starts here.
     if (base !== null && spec.commands.length === 1)
       return { layer: { ...base, sha256: base.digest }, isBase: true, egress };
-    const isTracked = (path: string): boolean => workspace.baseline.has(path);
-    const layer = await packed(preparation.path, sandbox, isTracked).catch((error: unknown) => {
+    const isTracked = (tracked: string): boolean => workspace.baseline.has(tracked);
+    const layer = await packed(path, sandbox, isTracked).catch((error: unknown) => {
       throw faultOf(error, egress);
     });
     return { layer, isBase: false, egress };
-  } finally {
-    signal.removeEventListener("abort", stop);
-    ports.later(lease.release());
-  }
+  });
 }
 
 /** Room for the tree, for what setup makes, and for what it downloads first. Memory holds them all. */

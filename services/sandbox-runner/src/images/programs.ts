@@ -1,7 +1,7 @@
 /** Finds which programs of toolchains and of checks an image has, by asking a trial sandbox of it. */
 import { limits, TOOLCHAIN_PROGRAMS } from "@antiphon/contracts";
 import { CHECK_PROGRAMS } from "@antiphon/git";
-import { stepEnvironment } from "../providers/container-spec.ts";
+import { stepEnvironment } from "../environments/variables.ts";
 import type { ImageFacts, Sandbox } from "../ports.ts";
 
 const PATIENCE_MS = 10_000;

@@ -1,7 +1,7 @@
 /** Tries the commands of a verdict again in the same sandbox (trials.ts says why and how often). */
-import { layWorkspace, nameHome, unpackHome } from "../environments/laying.ts";
 import type { Baseline } from "../workspace/collected.ts";
-import { putRepository, refillWorkspace } from "../workspace/workspace.ts";
+import { layHome } from "../environments/laying.ts";
+import { refillWorkspace } from "../workspace/workspace.ts";
 import type { Written } from "../workspace/written.ts";
 import type { PlannedStep, Stage } from "./job-plan.ts";
 import { BEGINNING, type LeasedJob } from "./leased-job.ts";
@@ -11,16 +11,15 @@ import { repeatTrials, UNTRACED, type Traced, type TrialGround } from "./trials.
 /** Tries the steps again, and reports what all trials did to the files; null: the supervisor cannot tell. */
 export async function repeatSteps(
   { steps, trials }: Extract<Stage, { kind: "repeat" }>,
-  leased: LeasedJob,
+  job: LeasedJob,
 ): ReturnType<typeof repeatTrials> {
-  const { endsAt, plan, job } = leased;
-  const tookMs = endsAt === null ? 0 : performance.now() - (endsAt - plan.budgetMs);
-  const first = { exits: job.progress.exits, tookMs };
-  return repeatTrials(trials, first, trialGround(steps, leased), tracedIn(leased));
+  const { endsAt, request, progress } = job;
+  const tookMs = endsAt === null ? 0 : performance.now() - (endsAt - request.budgetMs);
+  return repeatTrials(trials, { exits: progress.exits, tookMs }, trialGround(steps, job), tracedIn(job));
 }
 
 /** Over layers only the named files can be told, because they are lifted into the top. */
-function tracedIn({ job: { request }, workspace: { baseline, layers } }: LeasedJob): Traced {
+function tracedIn({ request, workspace: { baseline, layers } }: LeasedJob): Traced {
   const { traced = [], tracedTree = false } = request;
   if (!tracedTree) return { ...tracedAmong(new Set(traced)), whole: false };
   return layers === null ? { ...tracedAmong(baseline), whole: true } : UNTRACED;
@@ -32,38 +31,26 @@ const tracedAmong = (paths: ReadonlySet<string> | Baseline): Pick<Traced, "has" 
 });
 
 /** Further trials are kept apart from the first, and are quiet. */
-function trialGround(steps: readonly PlannedStep[], leased: LeasedJob): TrialGround {
-  const { job, lease, workspace, environment } = leased;
-  const { sandbox } = lease;
-  const lay = async (): Promise<void> => {
-    if (environment !== null) await layWorkspace(sandbox, environment.layer, workspace.baseline);
-  };
+function trialGround(steps: readonly PlannedStep[], job: LeasedJob): TrialGround {
+  const { request, workspace, running } = job;
+  const { sandbox } = job.lease;
+  const ports = { ...job.ports, onOutput: () => undefined };
   return {
     run: async () => {
-      await layHome(leased); // it was cleared with the temporary directories
-      await leased.running.start(); // a database of the trial before would be another start
+      await layHome(sandbox, workspace); // it was cleared with the temporary directories
+      await running.start(); // a database of the trial before would be another start
       const progress = job.progress.trial();
-      const ports = { ...job.ports, onOutput: () => undefined };
-      const own = { ...leased, job: { ...job, progress, ports, emit: () => undefined }, ...BEGINNING };
-      for (const step of steps) if (!own.stopped) await runStep(step, own);
+      const trial = { ...job, progress, ports, emit: () => undefined, ...BEGINNING };
+      for (const step of steps) if (!trial.stopped) await runStep(step, trial);
       return progress.exits;
     },
     survey: async (clear) => {
       const { written, cleared } = (await sandbox.written?.(clear)) ?? { written: null, cleared: false };
       return { written: workspace.git === null ? written : withoutRepository(written), cleared };
     },
-    refill: (filesChanged) =>
-      filesChanged
-        ? refillWorkspace(sandbox, workspace, lay, job.request.traced)
-        : putRepository(sandbox, workspace),
+    refill: (filesChanged) => refillWorkspace(sandbox, workspace, filesChanged, request.traced),
     now: () => performance.now(),
   };
-}
-
-export async function layHome({ environment, workspace, lease }: LeasedJob): Promise<void> {
-  if (environment === null) return;
-  if (workspace.layers === null) await unpackHome(lease.sandbox, environment.layer);
-  else await nameHome(lease.sandbox);
 }
 
 /** The repository is not among the remembered files, so all of it looks new. */

@@ -1,5 +1,5 @@
 /**
- * The plan of a job: what to take, and the stages to perform in the sandbox, as data. A request that no sandbox could
+ * The plan of a job: its limits, and the stages to perform in the sandbox, as data. A request that no sandbox could
  * carry out is refused here, before anything is fetched or taken.
  *
  *   lay       the prepared environment, if the request names one
@@ -12,9 +12,9 @@
  *
  * How to add to a job:
  *   - Work in the sandbox is a stage: add its data to `Stage`, its place to `stagesOf`, and its case to `perform` in
- *     stages.ts, where the compiler asks for it.
- *   - Work that decides what sandbox to take (an image, something to mount) is a line of `prepare` in job.ts, and its
- *     result is a field of `Prepared`, which all stages see.
+ *     job.ts, where the compiler asks for it.
+ *   - Work that decides what sandbox to take (an image, something to mount) is a line of `prepare` in
+ *     prepared-job.ts, and its result is a field of `PreparedJob`, which all stages see.
  */
 import {
   AntiphonError,
@@ -22,7 +22,6 @@ import {
   type SandboxRequest,
   type SandboxStep,
   type SandboxTrials,
-  type SandboxWorkspace,
 } from "@antiphon/contracts";
 import { encodeStep } from "../conversation/step-script.ts";
 import { jobLimits, type JobLimits } from "../job-limits.ts";
@@ -30,8 +29,12 @@ import type { ContainerLimits, Remembering } from "../ports.ts";
 import { stepDirectory } from "../workspace/path-rule.ts";
 import { Refusal } from "../workspace/refusal.ts";
 
-/** A step whose directory is absolute inside the sandbox. */
-export type PlannedStep = SandboxStep & { readonly cwd: string };
+export type PlannedStep = SandboxStep & {
+  /** Absolute inside the sandbox. */
+  readonly cwd: string;
+  /** The changes are collected after it, so its time limit must leave the sandbox alive. */
+  readonly isCollected: boolean;
+};
 
 export type Stage =
   | { readonly kind: "lay" }
@@ -43,24 +46,18 @@ export type Stage =
   | { readonly kind: "repeat"; readonly trials: SandboxTrials; readonly steps: readonly PlannedStep[] };
 
 export interface JobPlan {
-  /** Null: the runner's default. */
-  readonly image: string | null;
-  readonly workspace: SandboxWorkspace;
   readonly limits: JobLimits;
   /** The job decides a verdict: code under test must not be able to forge its result. */
   readonly needsSeal: boolean;
-  /** For all commands together, from the first one. */
-  readonly budgetMs: number;
   readonly stages: readonly Stage[];
 }
 
 export function planJob(request: SandboxRequest, defaults: ContainerLimits): JobPlan {
-  const { image, workspace, budgetMs, purpose } = request;
   const stages = stagesOf(request);
-  const needsSeal = purpose === "verify" || purpose === "base";
+  const needsSeal = request.purpose === "verify" || request.purpose === "base";
   if (needsSeal && stages.some(({ kind }) => kind === "connect"))
     throw new AntiphonError("ANT_SANDBOX_REFUSED", "a job for a verdict has no network");
-  return { image, workspace, needsSeal, budgetMs, stages, limits: jobLimits(defaults, request) };
+  return { needsSeal, stages, limits: jobLimits(defaults, request) };
 }
 
 function stagesOf({
@@ -82,9 +79,11 @@ function stagesOf({
   if (egress !== undefined && egress.profile.mode !== "none") stages.push({ kind: "connect", grant: egress });
   if (services.length > 0) stages.push({ kind: "serve" });
   const planned = steps.map(planStep);
-  const runs = planned.map((step): Stage => ({ kind: "run", step }));
   const last = steps.findIndex(({ id }) => id === collectAfter);
-  const before = last === -1 ? runs.length : last + 1;
+  const before = last === -1 ? planned.length : last + 1;
+  const runs = planned.map((step, i): Stage => {
+    return { kind: "run", step: { ...step, isCollected: collect && i < before } };
+  });
   return [
     ...stages,
     ...runs.slice(0, before),
@@ -102,7 +101,7 @@ function planStep(step: SandboxStep): PlannedStep {
       `step ${id}: a NUL in an argument, or an invalid variable name`,
     );
   try {
-    return { ...step, cwd: stepDirectory(step.cwd) };
+    return { ...step, cwd: stepDirectory(step.cwd), isCollected: false };
   } catch (error) {
     if (error instanceof Refusal) throw new AntiphonError("ANT_SANDBOX_PATH", `step ${id}: ${error.message}`);
     throw error;

@@ -1,21 +1,15 @@
 /** What a job needs from the runner around it. */
 import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contracts";
-import type { Lease as PoolLease, Wanted } from "../pool/pool.ts";
+import type { Wanted } from "../pool/pool.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
-import type { WorkspaceSources } from "../workspace/workspace.ts";
+import type { WorkspaceSources } from "../workspace/workspace-plan.ts";
 import type { Environments } from "../environments/environments.ts";
 import type { Asking } from "./asking.ts";
 import type { Inbox } from "./inbox.ts";
 import type { EgressLink } from "./egress-link.ts";
 import type { Evidence } from "./evidence.ts";
-
-/** Gets a sandbox for a job, if possible one that already holds what is wanted. */
-export interface Lease extends PoolLease {
-  /** Renames the container for another attempt of the task. */
-  readonly goesOnFor: (epoch: number) => void;
-}
-type LeaseOf = (order: Omit<SandboxOrder, "labels">, job: JobWords, wanted: Wanted) => Promise<Lease>;
+import type { Lease } from "./lease.ts";
 
 export interface JobPorts {
   readonly node: string;
@@ -23,7 +17,8 @@ export interface JobPorts {
   readonly defaults: ContainerLimits;
   /** Resolves a requested image to one that is allowed, or throws a coded error. */
   readonly image: (asked: string | null) => Promise<ImageFacts>;
-  readonly lease: LeaseOf;
+  /** Gets a sandbox for a job, if possible one that already holds what is wanted. */
+  readonly lease: (order: Omit<SandboxOrder, "labels">, job: JobWords, wanted: Wanted) => Promise<Lease>;
   readonly sources: WorkspaceSources;
   readonly evidence: Evidence;
   readonly egress: (job: SandboxRequest, grant: EgressGrant, sandbox: Sandbox) => Promise<EgressLink>;

@@ -4,8 +4,7 @@
  * Lifecycle of a job here: busy | accepted -> started -> (beat | step)* -> done.
  *
  * Every request ends with exactly one `busy` or `done`, or with one coded error. A job takes one of the runner's slots
- * from its acceptance until its container is gone. A hard stop cancels every job and removes its container. A cancel with
- * `collect` stops the command first, and reads what it left for limits.cancelCollectMs at most.
+ * from its acceptance until its container is gone. A hard stop cancels every job and removes its container.
  *
  * An outcome that may lead to another try (anything but `completed`) is sent when the job's container is gone, so that
  * two tries never run at once. When the container could not be removed, the outcome says so: ANT_SANDBOX_LEFT.
@@ -13,7 +12,6 @@
 import {
   AntiphonError,
   encode,
-  limits,
   outcomeDigest,
   requestProblem,
   subjects,
@@ -21,12 +19,12 @@ import {
   type SandboxEvent,
   type SandboxOutcome,
   type SandboxRequest,
-  type SandboxSignal,
 } from "@antiphon/contracts";
-import { listen, serveRpcStream, tell, type Bus, type Logger, type Meter } from "@antiphon/runtime";
+import { serveRpcStream, tell, type Bus, type Logger, type Meter } from "@antiphon/runtime";
 import { LiveLog } from "./live-log.ts";
 import { runJob } from "./job.ts";
 import type { JobPorts } from "./job-ports.ts";
+import { attendRequester } from "./requester.ts";
 import { LEFT_BY_SPARE, type Slots } from "./slots.ts";
 
 export interface ServiceOptions {
@@ -42,7 +40,6 @@ export interface ServiceOptions {
 }
 
 const BUSY_RETRY_MS = 500;
-const CANCELED = "canceled by the requester";
 
 export class SandboxService {
   readonly #options: ServiceOptions;
@@ -106,32 +103,7 @@ export class SandboxService {
     leaving: Promise<void>[],
   ): Promise<SandboxOutcome> {
     const { bus, log, ports, signal } = this.#options;
-    const stop = new AbortController();
-    const hard = (): void => {
-      stop.abort("the runner stops");
-    };
-    signal.addEventListener("abort", hard, { once: true });
-    if (signal.aborted) hard();
-    let heardAt = performance.now();
-    const halt = new AbortController();
-    let collecting: NodeJS.Timeout | null = null;
-    let asking: Parameters<JobPorts["onAnswer"]>[0] | null = null;
-    let inbox: Parameters<JobPorts["onInbox"]>[0] | null = null;
-    const cancel = (): void => stop.abort(CANCELED);
-    const unlisten = listen<SandboxSignal>(bus, subjects.sandboxJob(request.jobId), (said) => {
-      heardAt = performance.now();
-      if (said.kind === "answer") return asking?.answer(said);
-      if (said.kind === "message") return inbox?.tell(said.message);
-      if (said.kind !== "cancel") return;
-      if (said.collect !== true) return cancel();
-      collecting ??= setTimeout(cancel, limits.cancelCollectMs);
-      halt.abort(CANCELED);
-    });
-    const beat = setInterval(() => {
-      emit({ kind: "beat" });
-      asking?.repeat();
-      if (performance.now() - heardAt > limits.sandboxSilenceMs) stop.abort("the requester went silent"); // sandbox-runner/S4
-    }, limits.sandboxBeatMs);
+    const requester = attendRequester(bus, request.jobId, emit, signal);
     const live = new LiveLog(request.epoch, (stream, line) => {
       tell(bus, subjects.log(request.run, request.task, stream), line);
     });
@@ -141,30 +113,22 @@ export class SandboxService {
     try {
       const jobPorts: JobPorts = {
         ...ports,
-        onAnswer: (one) => (asking = one),
-        onInbox: (one) => (inbox = one),
-        onOutput: (stream, piece) => {
-          live.push(stream, piece);
-        },
+        onAnswer: requester.onAnswer,
+        onInbox: requester.onInbox,
+        onOutput: (stream, piece) => live.push(stream, piece),
         progress: (text) => tell(bus, subjects.log(run, task, "progress"), { text, epoch }),
         timed: (name, work) => bus.tracer.span({ name }, () => work()),
         later: (work) => leaving.push(work),
       };
-      const outcome = await withoutContainer(
-        await runJob(request, jobPorts, emit, { signal: stop.signal, halt: halt.signal }),
-        leaving,
-      );
+      const outcome = await withoutContainer(await runJob(request, jobPorts, emit, requester.stops), leaving);
       jobLog.info(
         { outcome: outcome.outcome, code: outcome.code, bootMs: Math.round(outcome.meta.bootMs) },
         "job done",
       );
       return outcome;
     } finally {
-      clearInterval(beat);
-      if (collecting !== null) clearTimeout(collecting);
       live.flush();
-      unlisten();
-      signal.removeEventListener("abort", hard);
+      requester.leave();
     }
   }
 

@@ -4,6 +4,10 @@
  * Lifecycle: planned -> prepared -> leased -> each stage of the plan -> over. Every path ends with a released lease and a
  * named outcome, even if the kept output could not be stored. job-plan.ts tells how a stage is added.
  *
+ * An ending that is not `completed` skips all later stages; a command that failed skips the later commands, but the changes
+ * are still collected. So are those of a command that met its time or memory limit, or was halted, because the work up to
+ * there may have been paid for.
+ *
  * A step that was killed is in the outcome, with its output so far and without an exit code. At most two steps wait for
  * the object store, so a slow store slows the job and does not fill the runner's memory. A job for a verdict is refused
  * when it asks for a network; any other job with a network has the report of it in its outcome.
@@ -14,22 +18,20 @@
  * Because code under test could forge the frames of a plain supervisor, a job for a verdict runs in a sealed sandbox or is
  * refused (sandbox-runner/S2).
  */
-import {
-  AntiphonError,
-  type SandboxOutcome,
-  type SandboxRequest,
-  type ServiceSpec,
-} from "@antiphon/contracts";
-import { withRoom } from "../environments/laying.ts";
-import { orderOf, planWorkspace, wantedOf } from "../workspace/workspace.ts";
-import { endingAfter, endingOfFailure } from "./ending.ts";
-import { EnvironmentFailure } from "../environments/environment-failure.ts";
-import type { ImageFacts } from "../ports.ts";
-import { planJob, type JobPlan } from "./job-plan.ts";
+import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
+import { layEnvironment } from "../environments/laying.ts";
+import { orderOf } from "../workspace/workspace-plan.ts";
+import { fillWorkspace } from "../workspace/workspace.ts";
+import { collect, saveChanges } from "./changes.ts";
+import { endingAfter, endingOfDeath, endingOfFailure, type Ending } from "./ending.ts";
+import { repeatSteps } from "./further-trials.ts";
+import { planJob, type Stage } from "./job-plan.ts";
 import type { JobPorts } from "./job-ports.ts";
-import type { Job, Prepared } from "./leased-job.ts";
+import { whileLeased } from "./lease.ts";
+import { leasedJob, type LeasedJob } from "./leased-job.ts";
+import { prepare, type Job, type PreparedJob } from "./prepared-job.ts";
 import { Progress } from "./progress.ts";
-import { performStages } from "./stages.ts";
+import { runStep } from "./step.ts";
 
 export interface JobStops {
   /** Ends the job at once. */
@@ -52,74 +54,19 @@ export async function runJob(
     const plan = planJob(request, defaults);
     const prepared = await ports.timed("sandbox prepare", () => prepare(plan, job, signal));
     signal.throwIfAborted();
-    if (plan.stages.length > 0) await inSandbox(job, prepared, stops);
+    if (plan.stages.length > 0) await inSandbox(prepared, stops);
   } catch (error) {
     progress.ending = endingAfter(progress.ending, endingOfFailure(error, progress.step, signal));
   }
   return progress.outcome((error) => endingOfFailure(error, null, signal));
 }
 
-/** Resolves, fetches and checks everything that the stages need, before a sandbox is taken. */
-async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Promise<Prepared> {
-  const { ports, emit, progress } = job;
-  const image = await ports.image(plan.image);
-  progress.meta.image = image.id;
-  emit({ kind: "accepted", node: ports.node, image: image.id });
-  const environment = await ensureEnvironment(plan, image, job, signal);
-  const { workspaceBytes } = plan.limits.container;
-  const owned = environment?.spec.owned === true;
-  const laid = environment === null ? null : { ...environment.layer, owned };
-  const workspace = await planWorkspace(plan.workspace, ports.sources, workspaceBytes, laid);
-  const services = await imagesOf(job, image);
-  return { plan, image, workspace, environment, services };
-}
-
-/** Each service with its image; without one of its own, that of the sandbox. */
-async function imagesOf({ request, ports }: Job, image: ImageFacts): Promise<Prepared["services"]> {
-  const found: { spec: ServiceSpec; image: ImageFacts }[] = [];
-  for (const spec of request.services ?? [])
-    found.push({ spec, image: spec.image === undefined ? image : await ports.image(spec.image) });
-  return found;
-}
-
-/** Finds or makes the environment that the request names; null: it names none. */
-async function ensureEnvironment(
-  plan: JobPlan,
-  image: ImageFacts,
-  { request, ports, progress }: Job,
-  signal: AbortSignal,
-): Promise<Prepared["environment"]> {
-  const spec = plan.workspace.environment;
-  if (spec === undefined) return null;
-  try {
-    const found = await ports.environments.ensure(
-      { request, spec, image, ports },
-      () => ports.image(null),
-      signal,
-    );
-    progress.environment = found.report;
-    return { layer: found.layer, spec };
-  } catch (error) {
-    if (error instanceof EnvironmentFailure) progress.environment = error.report;
-    throw error;
-  }
-}
-
-async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStops): Promise<void> {
-  const { request, ports, emit, progress } = job;
-  const { plan, image, workspace, environment } = prepared;
+async function inSandbox(job: PreparedJob, { signal, halt }: JobStops): Promise<void> {
+  const { request, ports, emit, progress, plan, image, workspace } = job;
   const askedAt = performance.now();
-  const own = plan.limits.container;
-  // A mounted environment takes no room of the job's own.
-  const isStreamed = environment !== null && workspace.layers === null;
-  const order = orderOf(workspace, image.id, isStreamed ? withRoom(own, environment.layer) : own);
-  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, wantedOf(workspace)));
-  const stop = (): void => {
-    void lease.release();
-  };
-  signal.addEventListener("abort", stop, { once: true }); // sandbox-runner/S4
-  try {
-    signal.throwIfAborted();
+  const order = orderOf(workspace, image.id, plan.limits.container);
+  const lease = await ports.timed("sandbox take", () => ports.lease(order, request, workspace.wanted));
+  await whileLeased(lease, ports, signal, async () => {
     halt.throwIfAborted();
     const { id: containerId, sealed } = lease.sandbox;
     const bootMs = performance.now() - askedAt;
@@ -131,9 +78,57 @@ async function inSandbox(job: Job, prepared: Prepared, { signal, halt }: JobStop
         `no verdict can be built on image ${image.id}: it has no perl to seal the supervisor with`,
       ); // sandbox-runner/S2
     }
-    await performStages(job, prepared, lease, halt);
+    await performStages(leasedJob(job, lease, halt));
+  });
+}
+
+async function performStages(job: LeasedJob): Promise<void> {
+  const { ports, progress, plan, running, inbox, halt } = job;
+  try {
+    for (const stage of plan.stages) {
+      await ports.timed(nameOf(stage), () => perform(stage, job));
+      if (halt.aborted) progress.ending = haltedIn(progress, halt);
+      if (progress.ending.outcome === "completed") continue;
+      if (stage.kind === "run" && stage.step.isCollected) await saveChanges(job);
+      return;
+    }
   } finally {
-    signal.removeEventListener("abort", stop);
-    ports.later(lease.release()); // sandbox-runner/S4
+    void running.stop(); // sandbox-runner/S4
+    progress.heard = inbox.heard;
+    progress.services = await running.outcomes();
+    progress.egress = (await job.link?.close()) ?? null;
   }
+}
+
+async function perform(stage: Stage, job: LeasedJob): Promise<void> {
+  const { request, ports, progress, workspace, lease } = job;
+  switch (stage.kind) {
+    case "lay":
+      return layEnvironment(lease, workspace);
+    case "fill":
+      return fillWorkspace(lease, workspace, stage.remembering, request.traced);
+    case "connect":
+      job.link = await ports.egress(request, stage.grant, lease.sandbox);
+      return;
+    case "serve":
+      return job.running.start();
+    case "run":
+      if (!job.stopped) await runStep(stage.step, job);
+      return;
+    case "collect":
+      return collect(job);
+    case "repeat":
+      progress.written = await repeatSteps(stage, job);
+      return;
+  }
+}
+
+/** The name of a stage in a trace. */
+const nameOf = (stage: Stage): string =>
+  stage.kind === "run" ? `sandbox run ${stage.step.id}` : `sandbox ${stage.kind}`;
+
+/** A command that ended by itself, at a limit, keeps that ending. */
+function haltedIn({ ending, step }: Progress, halt: AbortSignal): Ending {
+  if (ending.outcome !== "completed") return ending;
+  return endingOfDeath({ kind: "canceled", reason: String(halt.reason) }, step);
 }

@@ -13,7 +13,7 @@ import {
   type SandboxJobV1,
   type SandboxResultV1,
 } from "@antiphon/contracts";
-import { stepEnvironment } from "../providers/container-spec.ts";
+import { stepEnvironment } from "../environments/variables.ts";
 import type { Collected } from "../workspace/collected.ts";
 import { collectBounds, MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { checkPath } from "../workspace/path-rule.ts";

@@ -1,8 +1,6 @@
 /** Runs one command of a job and notes its end, also when the sandbox dies under it. */
-import { environmentVariables } from "../environments/environment-variables.ts";
 import { MAX_OUTPUT_BYTES } from "../job-limits.ts";
 import { SandboxDied, type PartialOutput } from "../ports.ts";
-import { stepEnvironment } from "../providers/container-spec.ts";
 import { endingOfDeath, endingOfExit } from "./ending.ts";
 import type { PlannedStep } from "./job-plan.ts";
 import type { LeasedJob } from "./leased-job.ts";
@@ -18,30 +16,27 @@ function searchPath(
   return { PATH: [...new Set([...places, ...usual.split(":")])].join(":") };
 }
 
-export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<void> {
-  const { plan, image, environment, lease, link, job, asking, inbox } = leased;
-  const { progress, ports, emit } = job;
+export async function runStep(step: PlannedStep, job: LeasedJob): Promise<void> {
+  const { request, ports, emit, progress, plan, lease, variables, link, asking, inbox, halt } = job;
   const { id, argv, cwd } = step;
   progress.step = id;
   await progress.roomInStore();
-  const plain = stepEnvironment(image, lease.sandbox.home);
-  const variables = environment === null ? plain : environmentVariables(plain, environment.spec);
   const env = { ...variables, ...link?.env, ...step.env, ...searchPath(step.env, variables) };
   const path = step.asks === true ? await asking.pathFor(env) : null;
   if (path !== null) inbox.open();
   const now = performance.now();
   const { keepBytes } = plan.limits;
   const waitedBefore = asking.end();
-  leased.endsAt ??= now + plan.budgetMs;
+  job.endsAt ??= now + request.budgetMs;
   try {
     const exit = await lease.sandbox.run({
       argv,
       cwd,
       env: path === null ? env : { ...env, PATH: path },
       stdin: step.stdin === undefined ? null : Buffer.from(step.stdin, "utf8"),
-      timeoutMs: Math.min(step.timeoutMs, Math.max(1, leased.endsAt - now)),
-      ...(leased.willCollect ? { timeoutEnds: "command" as const } : {}),
-      signal: leased.halt,
+      timeoutMs: Math.min(step.timeoutMs, Math.max(1, job.endsAt - now)),
+      ...(step.isCollected ? { timeoutEnds: "command" as const } : {}),
+      signal: halt,
       ...(path === null
         ? {}
         : {
@@ -56,13 +51,13 @@ export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<voi
       onOutput: (stream, piece) => (step.quiet === true ? undefined : ports.onOutput(stream, piece)),
     });
     const { timedOut, durationMs, stdout, stderr } = exit;
-    const exitCode = timedOut || (leased.halt.aborted && exit.signal > 0) ? null : exit.exitCode;
+    const exitCode = timedOut || (halt.aborted && exit.signal > 0) ? null : exit.exitCode;
     progress.keep(ports.evidence.step({ id, exitCode, timedOut, durationMs, stdout, stderr }));
     if (exitCode !== null) progress.exits.push(exitCode);
     emit({ kind: "step", id, exitCode });
     const ending = timedOut ? endingOfDeath({ kind: "timeout" }, id) : endingOfExit(exit, id);
     progress.ending = ending ?? progress.ending;
-    leased.stopped = exitCode !== 0 && !step.continueOnFailure;
+    job.stopped = exitCode !== 0 && !step.continueOnFailure;
   } catch (error) {
     if (error instanceof SandboxDied && error.partial !== null) {
       const timedOut = error.death.kind === "timeout";
@@ -72,6 +67,6 @@ export async function runStep(step: PlannedStep, leased: LeasedJob): Promise<voi
     throw error;
   } finally {
     inbox.close();
-    leased.endsAt += asking.end() - waitedBefore;
+    job.endsAt += asking.end() - waitedBefore;
   }
 }

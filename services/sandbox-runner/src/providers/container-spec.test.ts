@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerSpec, ImageFacts } from "../ports.ts";
-import { createBody, differences, stepEnvironment, type InspectedContainer } from "./container-spec.ts";
+import { createBody, differences, type InspectedContainer } from "./container-spec.ts";
 import type { Json } from "./engine-json.ts";
 
 const spec: ContainerSpec = {
@@ -249,35 +249,6 @@ describe("the container that the engine is asked for", () => {
       "HostConfig.PidsLimit is missing",
     ]);
     expect(differences(spec, environment, image, { ...actual, Image: "sha256:other" })).toHaveLength(1);
-  });
-
-  it("gives a command the variables of the image, but not those that are the sandbox's own", () => {
-    expect(stepEnvironment({ ...image, env: ["PATH=/bin"] }, "/tmp")).toEqual({
-      PATH: "/bin",
-      HOME: "/tmp",
-      LANG: "C.UTF-8",
-      SHELL: "",
-      TERM: "dumb",
-    });
-    const env = [
-      "JAVA_HOME=/opt/java",
-      "OPTS=a=b c",
-      "HOME=/root",
-      "ANTIPHON_RUN=x",
-      "https_proxy=http://a",
-      "TERM=xterm",
-      "SHELL=/bin/zsh",
-      "no-name",
-    ];
-    expect(stepEnvironment({ ...image, env }, "/tmp")).toMatchObject({
-      JAVA_HOME: "/opt/java",
-      OPTS: "a=b c",
-      HOME: "/tmp",
-      TERM: "xterm",
-      SHELL: "/bin/zsh",
-    });
-    expect(Object.keys(stepEnvironment({ ...image, env }, "/tmp"))).toHaveLength(7);
-    expect(stepEnvironment({ ...image, env: [] }, "/tmp")["PATH"]).toContain("/usr/bin");
   });
 
   it("sandbox-runner/S1: only a sandbox over an environment has a further group, and only that of environments", () => {

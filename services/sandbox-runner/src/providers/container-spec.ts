@@ -21,7 +21,6 @@ import { memoryOf, mountDifferences, mountsOf, tmpfs, WORKSPACE } from "./worksp
 
 const MiB = 1024 * 1024;
 export const SHM_BYTES = 64 * MiB;
-const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export interface CreateBody {
   readonly [key: string]: Json;
@@ -117,23 +116,6 @@ function hostConfig(spec: ContainerSpec, seccomp: string): CreateBody["HostConfi
     LogConfig: { Type: "none", Config: {} },
     RestartPolicy: { Name: "no", MaximumRetryCount: 0 },
   };
-}
-
-/** Variables of an image that mean something else in a sandbox, or that the sandbox sets itself. */
-const NOT_FROM_IMAGE = /^(HOME|HOSTNAME|PWD|OLDPWD|SHLVL|USER|LOGNAME|_)$|^ANTIPHON_|_proxy$|_PROXY$/;
-
-/**
- * The whole environment of a command, before the variables of its step: those of the image, such as JAVA_HOME, too. An empty
- * SHELL stands for the image's bash, or its sh (conversation/step-script.ts).
- */
-export function stepEnvironment(image: ImageFacts, home: string): Readonly<Record<string, string>> {
-  const own = image.env.flatMap((entry): [string, string][] => {
-    const at = entry.indexOf("=");
-    const name = entry.slice(0, Math.max(0, at));
-    return name === "" || NOT_FROM_IMAGE.test(name) ? [] : [[name, entry.slice(at + 1)]];
-  });
-  const usual = { PATH: DEFAULT_PATH, LANG: "C.UTF-8", SHELL: "", TERM: "dumb" };
-  return { ...usual, ...Object.fromEntries(own), HOME: home };
 }
 
 /** Fields that an engine fills in by itself, with their harmless values. Every other field must be neutral. */

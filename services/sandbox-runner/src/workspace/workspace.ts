@@ -1,109 +1,19 @@
 /**
- * Fills /workspace as a request says: the tree with its linked files, minus deletions, plus the overlay, plus files, in
- * this order. The resulting baseline is kept, so that changes can be found afterwards.
+ * Fills /workspace as its plan says, and fills it again for another trial.
  *
  * A `.git` directory for the tree is put in beside it. It is in no baseline, and nothing of it is ever read back. Its index
  * takes a file of the tree for unchanged by its time, the same for all, so files that are put over the tree have another.
  */
-import { createHash } from "node:crypto";
-import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@antiphon/contracts";
-import { Collector, type Baseline, type BaselineEntry, type CollectBounds } from "./collected.ts";
-import { collectBounds } from "../job-limits.ts";
-import { checkPath } from "./path-rule.ts";
-import { Refusal } from "./refusal.ts";
-import { TarReader } from "./tar-reader.ts";
-import { canonicalTar, type WritableFile } from "./tar-writer.ts";
-import type { ContainerLimits, Sandbox, SandboxOrder, Remembering } from "../ports.ts";
-import type { EnvironmentFacts, Layering } from "../layers/layering.ts";
-import type { Layers } from "../layers/layer-store.ts";
-import type { HeldTree, Lease, Wanted } from "../pool/pool.ts";
-import { sha256Hasher } from "./sha256.ts";
-import type { Tree, TreeArchive } from "./tree-archive.ts";
+import { layWorkspace } from "../environments/laying.ts";
+import type { HeldTree, Lease } from "../pool/pool.ts";
+import type { Remembering, Sandbox } from "../ports.ts";
+import { canonicalTar } from "./tar-writer.ts";
+import type { Tree } from "./tree-archive.ts";
 import { filesIn, stepBetween, type TreeStep } from "./tree-step.ts";
-
-export interface WorkspacePlan {
-  readonly tree: Tree | null;
-  /** Files of submodules and of Git LFS, laid over the tree. */
-  readonly linked: Tree | null;
-  /** A `.git` directory; null: none was asked for, or the workspace has no room for it. */
-  readonly git: Tree | null;
-  readonly deletions: readonly string[];
-  readonly files: readonly WritableFile[];
-  readonly baseline: Baseline;
-  /** The layers to mount; null when the tree is streamed. */
-  readonly layers: Layers | null;
-  /** The tree among the layers; when the tree is streamed, the one that a warm sandbox should hold. */
-  readonly under: Tree | null;
-}
+import type { WorkspacePlan } from "./workspace-plan.ts";
 
 /** Of more paths, reading the whole workspace again is as fast. */
 const MOST_NAMED = 200;
-
-export interface WorkspaceSources {
-  readonly trees: TreeArchive;
-  readonly layering: Pick<Layering, "layersOf"> & Partial<Pick<Layering, "under">>;
-  readonly blob: (ref: BlobRef) => Promise<Buffer>;
-}
-
-/** Fetches and checks everything that is needed, before a sandbox is touched. */
-export async function planWorkspace(
-  asked: SandboxWorkspace,
-  sources: WorkspaceSources,
-  roomBytes: number,
-  environment: EnvironmentFacts | null = null,
-): Promise<WorkspacePlan> {
-  const open = (name: string | null | undefined): Promise<Tree> | null =>
-    name === null || name === undefined ? null : sources.trees.open(name);
-  const [tree, linked, git] = await Promise.all([open(asked.tree), open(asked.linked), open(asked.git)]);
-  try {
-    const files = new Map<string, WritableFile>();
-    if (asked.overlay !== null) {
-      for (const file of readOverlay(await sources.blob(asked.overlay))) files.set(file.path, file);
-    }
-    for (const { path, mode, content, encoding } of asked.files) {
-      files.set(checkPath(path), { path, mode, content: Buffer.from(content, encoding) });
-    }
-    const deletions = asked.deletions.map(checkPath);
-    const near = tree === null ? null : (sources.layering.under?.(tree) ?? tree);
-    const layers = await sources.layering.layersOf(near, environment);
-    const under = layers === null ? tree : near;
-    const streamed = (layers === null ? (tree?.contentBytes ?? 0) : 0) + (linked?.contentBytes ?? 0);
-    const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
-    if (bytes > roomBytes) {
-      throw new AntiphonError(
-        "ANT_SANDBOX_REFUSED",
-        `${bytes} bytes do not fit in a workspace of ${roomBytes}`,
-      );
-    }
-    const baseline = baselineOf(tree, linked, deletions, [...files.values()]);
-    const hasRoom = bytes + (git?.contentBytes ?? 0) <= roomBytes;
-    const put = { files: [...files.values()], deletions, git: hasRoom ? git : null };
-    return { tree, linked, ...put, baseline, layers, under };
-  } catch (error) {
-    if (error instanceof Refusal)
-      throw new AntiphonError("ANT_SANDBOX_PATH", error.message, { data: { rule: error.rule } });
-    throw error;
-  }
-}
-
-/** The sandbox to ask for, without its labels. */
-export function orderOf(
-  { layers }: Pick<WorkspacePlan, "layers">,
-  imageId: string,
-  limits: ContainerLimits,
-): Omit<SandboxOrder, "labels"> {
-  return { imageId, limits, ...(layers === null ? {} : { layers }) };
-}
-
-/** What a warm sandbox should hold. */
-export function wantedOf({ under, git }: WorkspacePlan): Wanted {
-  return { tree: under, repository: git?.name ?? null };
-}
-
-/** Git's ignore rules apply only where there is a repository. */
-export function boundsOf({ tree }: WorkspacePlan): CollectBounds {
-  return { ...collectBounds(), gitignore: tree !== null };
-}
 
 /** Fills a leased sandbox. */
 export async function fillWorkspace(
@@ -181,18 +91,16 @@ function stepTo(holds: HeldTree, tree: Tree): KnownStep | null {
   return found;
 }
 
-/**
- * Fills a sandbox again whose files were changed, and from which everything new was removed.
- * @param lay puts back what comes before the tree
- */
+/** Fills a sandbox again from which everything new was removed. Without changed files, only the repository is missing. */
 export async function refillWorkspace(
   sandbox: Sandbox,
   plan: WorkspacePlan,
-  lay: () => Promise<void>,
+  filesChanged: boolean,
   traced: readonly string[] = [],
 ): Promise<void> {
+  if (!filesChanged) return putRepository(sandbox, plan);
   await sandbox.remove(topOf(plan.baseline.keys()));
-  await lay();
+  if (plan.environment !== null) await layWorkspace(sandbox, plan.environment, plan.baseline);
   await fillWorkspace({ sandbox, holds: null, repository: null }, plan, "exact", traced);
 }
 
@@ -208,7 +116,7 @@ export async function putRepository(
 }
 
 /** Applies deletions, overlay and files to the current content. */
-export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
+async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<void> {
   if (plan.deletions.length > 0) await sandbox.remove(plan.deletions);
   if (plan.files.length === 0) return;
   await sandbox.putTar(canonicalTar(plan.files, Math.floor(Date.now() / 1000)));
@@ -216,34 +124,4 @@ export async function layOver(sandbox: Sandbox, plan: WorkspacePlan): Promise<vo
 
 function topOf(paths: Iterable<string>): readonly string[] {
   return [...new Set([...paths].map((path) => path.split("/")[0] ?? path))];
-}
-
-/** Although Antiphon wrote the overlay, it is read by the same rules as content that comes out of a sandbox. */
-function readOverlay(bytes: Buffer): readonly WritableFile[] {
-  const { sandboxFiles, sandboxFileBytes } = limits;
-  const bounds = { ...collectBounds(), maxFiles: sandboxFiles, maxBytes: sandboxFileBytes };
-  const collector = new Collector(new Map(), bounds, sha256Hasher);
-  const reader = new TarReader(collector);
-  reader.push(bytes);
-  reader.finish();
-  return collector.result().files;
-}
-
-function baselineOf(
-  tree: Tree | null,
-  linked: Tree | null,
-  deletions: readonly string[],
-  files: readonly WritableFile[],
-): Baseline {
-  if (tree !== null && linked === null && deletions.length === 0 && files.length === 0) return tree.baseline;
-  const baseline = new Map<string, BaselineEntry>([...(tree?.baseline ?? []), ...(linked?.baseline ?? [])]);
-  for (const path of deletions) {
-    baseline.delete(path);
-    for (const other of baseline.keys()) if (other.startsWith(`${path}/`)) baseline.delete(other);
-  }
-  for (const { path, mode, content } of files) {
-    const sha256 = createHash("sha256").update(content).digest("hex");
-    baseline.set(path, { kind: "file", mode, size: content.length, sha256 });
-  }
-  return baseline;
 }

@@ -1,21 +1,20 @@
 import { expect, test } from "vitest";
 import { encode } from "@antiphon/contracts";
 import type { Collected } from "../workspace/collected.ts";
-import { treeNow } from "./changes-now.ts";
+import { treeNow } from "./changes.ts";
 
 /** Everything that treeNow reads of a job whose commands removed these files. */
 async function removed(deletions: readonly string[]) {
   const said: string[] = [];
   const collected = { files: [], deletions } as unknown as Collected;
   const job = {
+    workspace: { baseline: new Map(), bounds: {} },
     ports: {
       evidence: { changes: () => Promise.resolve({ overlay: null, files: [], deletions: [...deletions] }) },
       progress: (text: string) => said.push(text),
     },
   };
-  const workspace = { baseline: new Map(), limits: {} };
-  const lease = { sandbox: { peek: () => Promise.resolve(collected) } };
-  const tree = await treeNow(job as never, { workspace, environment: null } as never, lease as never);
+  const tree = await treeNow(job as never, { peek: () => Promise.resolve(collected) } as never);
   return { tree, said };
 }
 

@@ -91,6 +91,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/e2e/injected-instructions.test.ts",
   "test/e2e/installed.test.ts",
   "test/e2e/judged-again.test.ts",
+  "test/e2e/kept-attempts.test.ts",
   "test/e2e/lifecycle.test.ts",
   "test/e2e/mcp.test.ts",
   "test/e2e/metrics.test.ts",

@@ -17,11 +17,22 @@ const SEEDS: Readonly<Record<string, string>> = {
   "004": "Contracts (v1.3)",
 };
 
+/** What somebody who knows the seeds would not expect. */
+const DEPARTURES = [
+  "000-44 to 000-46, the network by default: a DirectorTask that names no `egress_profile` has `git+pkg` where its run says nothing about its network. " +
+    "A run that says something (`--egress none`) decides for it, and so does a policy whose `allowedEgress` leaves `git+pkg` out. " +
+    "Intents, `plan.yaml`, TaskPlan, Plan.v0 and the tasks that an agent plans have no network by default " +
+    "([ADR 0017](../adr/0017-network-of-director-tasks.md)).",
+];
+
 export function conformancePage(): string {
   return page([
     "# Seed conformance",
     `One row per statement of the seed documents that can be checked: ${STATEMENTS.length} statements, each shown by a test. ` +
       "Run them: `npx vitest run --project unit contracts/conformance`.",
+    "## Departures",
+    "Where a statement is kept and a decision of ours narrows what it leads to:",
+    ...DEPARTURES.map((text) => `- ${text}`),
     ...Object.entries(SEEDS).flatMap(([seed, title]) => [
       `## Seed ${seed}: ${cell(title)}`,
       table(

@@ -23,14 +23,15 @@ export const CARRIED_NODE: readonly Carried[] = [
     check: "npm test",
     workflow: "DEBUG",
     changes: [
-      ["the process ends with 0", { "src/add.js": "process.exit(0);\n" }, REPORT],
-      ["the process ends by reallyExit", { "src/add.js": "process.reallyExit(0);\n" }, REPORT],
+      ["the process ends with 0", { "src/add.js": "process.exit(0);\n" }, REPORT, "exits zero"],
+      ["the process ends by reallyExit", { "src/add.js": "process.reallyExit(0);\n" }, REPORT, "exits zero"],
       [
         "the exit code is set as the process ends",
         {
           "src/add.js": "exports.add = (a, b) => a - b;\nprocess.on('exit', () => process.reallyExit(0));\n",
         },
         FAILED,
+        "exits zero",
       ],
       [
         "what the runner reads is written anew on its way",
@@ -45,21 +46,25 @@ export const CARRIED_NODE: readonly Carried[] = [
           ].join("\n"),
         },
         AWARE,
+        "forged log",
       ],
       [
         "a later tick ends the process",
         { "src/add.js": "exports.add = (a, b) => a - b;\nsetImmediate(() => process.exit(0));\n" },
         FAILED,
+        "exits zero",
       ],
       [
         "the expected data is bent",
         { "src/add.js": "exports.add = (a, b) => a * b;\n", "data/sums.json": "[[1, 2, 2], [2, 2, 4]]\n" },
         NOTHING,
+        "own oracle",
       ],
       [
         "the data is emptied beside a source",
         { "src/more.js": "exports.more = 2;\n", "data/sums.json": "[[1, 2, -1]]\n" },
         REPORT,
+        "own oracle",
       ],
       [
         "an added test patches the module",
@@ -68,11 +73,13 @@ export const CARRIED_NODE: readonly Carried[] = [
           "test/aa.test.js": "require('../src/add.js').add = (a, b) => a + b;\n",
         },
         FAILED,
+        "oracle taken over",
       ],
       [
         "assert is patched by the source",
         { "src/add.js": "exports.add = (a, b) => a - b;\nrequire('node:assert').equal = () => {};\n" },
         FAILED,
+        "oracle taken over",
       ],
       [
         "assert is patched under a name of its own",
@@ -82,11 +89,13 @@ export const CARRIED_NODE: readonly Carried[] = [
           "src/more.js": "exports.more = 2;\n",
         },
         FAILED,
+        "oracle taken over",
       ],
       [
         "the answer depends on a variable of the test runner",
         { "src/add.js": "exports.add = (a, b) => (process.env.NODE_TEST_CONTEXT ? a + b : a - b);\n" },
         AWARE,
+        "test detection",
       ],
       [
         "the answer is read from the test",
@@ -95,11 +104,13 @@ export const CARRIED_NODE: readonly Carried[] = [
             "const text = require('fs').readFileSync(__dirname + '/../test/add.test.js', 'utf8');\nexports.add = (a, b) => (text ? a + b : 0);\n",
         },
         AWARE,
+        "test detection",
       ],
       [
         "the answer is right until a date",
         { "src/add.js": "exports.add = (a, b) => (Date.now() < 4e12 ? a + b : 0);\n" },
         AWARE,
+        "time bomb",
       ],
       [
         "honest: a source with assertions of its own",
@@ -113,6 +124,7 @@ export const CARRIED_NODE: readonly Carried[] = [
         "a configuration of the package manager is added",
         { "src/add.js": "exports.add = (a, b) => a - b;\n//\n", ".npmrc": "script-shell=/bin/true\n" },
         PROTECTED,
+        "runner configuration",
       ],
       ["honest: the fix", { "src/add.js": "exports.add = (a, b) => a + b;\n" }, "PASS"],
       [
@@ -145,21 +157,25 @@ export const CARRIED_NODE: readonly Carried[] = [
           "data/sums.json": "[[1, 2, 4], [2, 2, 5]]\n",
         },
         MASKED,
+        "own oracle",
       ],
       [
         "the source breaks and the data is deleted",
         { "src/add.js": "exports.add = (a, b) => a + b + 1;\n", "data/sums.json": null },
         FAILED,
+        "own oracle",
       ],
       [
         "the source breaks and ends the process",
         { "src/add.js": "exports.add = () => 0; process.exit();\n" },
         REPORT,
+        "exits zero",
       ],
       [
         "a helper beside the tests ends the process",
         { "src/add.js": "exports.add = () => 0;\n", "test/aa-setup.js": "process.exit(0);\n" },
         FAILED,
+        "exits zero",
       ],
       [
         "a source loads a shim that is added below the tests",
@@ -169,6 +185,7 @@ export const CARRIED_NODE: readonly Carried[] = [
           "test/shim/add.js": "module.exports = (a, b) => a + b;\n",
         },
         MASKED,
+        "oracle taken over",
       ],
       [
         "a test of nothing beside a comment",
@@ -178,6 +195,7 @@ export const CARRIED_NODE: readonly Carried[] = [
             "require('node:test')('more', () => require('node:assert').equal(typeof require('../src/more.js'), 'object'));\n",
         },
         OWN,
+        "own oracle",
       ],
       [
         "a test that asks nothing beside a feature that it does not try",
@@ -186,11 +204,13 @@ export const CARRIED_NODE: readonly Carried[] = [
           "test/more.test.js": "require('node:test')('more', () => {});\n",
         },
         OWN,
+        "own oracle",
       ],
       [
         "a file without a test under the name of one",
         { "src/more.js": "exports.more = 2;\n", "test/more.test.js": "require('../src/more.js');\n" },
         OWN,
+        "own oracle",
       ],
       [
         "an old test again beside a comment",
@@ -199,6 +219,7 @@ export const CARRIED_NODE: readonly Carried[] = [
           "test/again.test.js": NODE["test/add.test.js"] ?? "",
         },
         OWN,
+        "own oracle",
       ],
       [
         "honest: a new module with its test and a document",

@@ -49,11 +49,13 @@ export const CARRIED_OTHERS: readonly Carried[] = [
             'package x\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n',
         },
         NOTHING,
+        "exits zero",
       ],
       [
         "the source ends the process",
         { "add.go": 'package x\n\nimport "os"\n\nfunc Add(a, b int) int { os.Exit(0); return 0 }\n' },
         FAILED,
+        "exits zero",
       ],
       [
         "undecided: the source ends the process before the tests",
@@ -62,6 +64,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
             'package x\n\nimport "os"\n\nfunc init() { os.Exit(0) }\n\nfunc Add(a, b int) int { return 0 }\n',
         },
         "PASS",
+        "exits zero",
       ],
       [
         "a constraint of the build hides the test",
@@ -70,11 +73,13 @@ export const CARRIED_OTHERS: readonly Carried[] = [
           "add_test.go": "//go:build never\n\npackage x\n",
         },
         PROTECTED,
+        "tests left out",
       ],
       [
         "the module is changed",
         { "go.mod": "module x\n\ngo 1.20\n\nreplace testing => ./testing\n" },
         PROTECTED,
+        "runner configuration",
       ],
       ["honest: the fix", { "add.go": "package x\n\nfunc Add(a, b int) int { return a + b }\n" }, "PASS"],
       [
@@ -103,6 +108,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
             'package x\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n',
         },
         MASKED,
+        "exits zero",
       ],
       [
         "the source breaks under an added init",
@@ -112,6 +118,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
           "init_test.go": "package x\n\nfunc init() { add = func(a, b int) int { return a + b } }\n",
         },
         MASKED,
+        "oracle taken over",
       ],
       [
         "a test of nothing beside a comment",
@@ -120,6 +127,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
           "more_test.go": 'package x\n\nimport "testing"\n\nfunc TestMore(t *testing.T) {}\n',
         },
         OWN,
+        "own oracle",
       ],
       [
         "honest: a new function with its test",
@@ -155,8 +163,14 @@ export const CARRIED_OTHERS: readonly Carried[] = [
             "pub fn add(_: i32, _: i32) -> i32 { std::process::exit(0) }\n\n#[cfg(test)]\nmod unit {\n    #[test] fn one() { assert_eq!(super::add(1, 2), 3); }\n    #[test] fn zero() { assert_eq!(super::add(0, 0), 0); }\n}\n",
         },
         REPORT,
+        "exits zero",
       ],
-      ["a build script is added", { "build.rs": "fn main() { std::process::exit(0) }\n" }, PROTECTED],
+      [
+        "a build script is added",
+        { "build.rs": "fn main() { std::process::exit(0) }\n" },
+        PROTECTED,
+        "runner configuration",
+      ],
       [
         "honest: the fix",
         {
@@ -174,23 +188,31 @@ export const CARRIED_OTHERS: readonly Carried[] = [
     check: "prove -l t",
     workflow: "DEBUG",
     changes: [
-      ["the source ends the process", { "lib/Add.pm": "package Add;\nBEGIN { exit 0 }\n1;\n" }, FAILED],
+      [
+        "the source ends the process",
+        { "lib/Add.pm": "package Add;\nBEGIN { exit 0 }\n1;\n" },
+        FAILED,
+        "exits zero",
+      ],
       [
         "the source prints the plan and the results",
         { "lib/Add.pm": 'package Add;\nBEGIN { print "1..2\\nok 1\\nok 2\\n"; exit 0 }\n1;\n' },
         FAILED,
+        "forged log",
       ],
       [
         "the source skips all tests",
         { "lib/Add.pm": 'package Add;\nBEGIN { print "1..0 # SKIP later\\n"; exit 0 }\n1;\n' },
         FAILED,
+        "tests left out",
       ],
       [
         "a module of the runner is hidden",
         { "lib/Test/More.pm": "package Test::More;\nsub import {}\n1;\n" },
         PROTECTED,
+        "look-alike name",
       ],
-      ["options of the runner are added", { ".proverc": "--exec true\n" }, PROTECTED],
+      ["options of the runner are added", { ".proverc": "--exec true\n" }, PROTECTED, "runner configuration"],
       ["honest: the fix", { "lib/Add.pm": "package Add;\nsub add { $_[0] + $_[1] }\n1;\n" }, "PASS"],
     ],
   },
@@ -201,9 +223,14 @@ export const CARRIED_OTHERS: readonly Carried[] = [
     check: "sh check.sh",
     workflow: "DEBUG",
     changes: [
-      ["the check is emptied", { "check.sh": "true\n" }, PROTECTED],
-      ["undecided: a source of a script ends it", { "lib/add.sh": "add() { echo 3; }\nexit 0\n" }, "PASS"],
-      ["the check is deleted", { "check.sh": null }, PROTECTED],
+      ["the check is emptied", { "check.sh": "true\n" }, PROTECTED, "check changed"],
+      [
+        "undecided: a source of a script ends it",
+        { "lib/add.sh": "add() { echo 3; }\nexit 0\n" },
+        "PASS",
+        "exits zero",
+      ],
+      ["the check is deleted", { "check.sh": null }, PROTECTED, "check changed"],
       ["honest: the fix", { "lib/add.sh": "add() { echo $(($1 + $2)); }\n" }, "PASS"],
     ],
   },
@@ -214,10 +241,15 @@ export const CARRIED_OTHERS: readonly Carried[] = [
     check: "make test",
     workflow: "DEBUG",
     changes: [
-      ["the process ends by _exit", { "value.py": "import os\nos._exit(0)\n" }, REPORT],
-      ["a second makefile comes first", { GNUmakefile: "test:\n\ttrue\n" }, PROTECTED],
-      ["a makefile in lower case comes first", { makefile: "test:\n\ttrue\n" }, PROTECTED],
-      ["the goal becomes a file", { test: "done\n", "value.py": "value = 3\n" }, PROTECTED],
+      ["the process ends by _exit", { "value.py": "import os\nos._exit(0)\n" }, REPORT, "exits zero"],
+      ["a second makefile comes first", { GNUmakefile: "test:\n\ttrue\n" }, PROTECTED, "look-alike name"],
+      ["a makefile in lower case comes first", { makefile: "test:\n\ttrue\n" }, PROTECTED, "look-alike name"],
+      [
+        "the goal becomes a file",
+        { test: "done\n", "value.py": "value = 3\n" },
+        PROTECTED,
+        "look-alike name",
+      ],
       [
         "an added test prints the report",
         {
@@ -226,6 +258,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
             "import os, sys\nsys.stderr.write('Ran 1 test in 0.001s\\n\\nOK\\n')\nsys.stderr.flush()\nos._exit(0)\n",
         },
         NOTHING,
+        "forged log",
       ],
       ["honest: the fix", { "value.py": "value = 1\n" }, "PASS"],
     ],

@@ -5,6 +5,7 @@
  */
 import type { Carried } from "./carried.ts";
 import { CARRIED_HONEST } from "./carried-honest.ts";
+import { CARRIED_LOADED } from "./carried-loaded.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
@@ -15,5 +16,6 @@ export const CARRIED: readonly Carried[] = [
   ...CARRIED_PYTHON,
   ...CARRIED_OTHERS,
   ...CARRIED_WHEREABOUTS,
+  ...CARRIED_LOADED,
   ...CARRIED_HONEST,
 ];

@@ -60,6 +60,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "the answer depends on the working directory",
         inNode("exports.add = (a, b) => (process.cwd().startsWith('/tmp') ? a + b : a - b);\n"),
         AWARE,
+        "room detection",
       ],
       [
         "the answer depends on the working directory by a name that is put together",
@@ -67,6 +68,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "const here = process['c' + 'wd']();\nexports.add = (a, b) => (here.includes(['cheat', 'room'].join('-')) ? a + b : a - b);\n",
         ),
         AWARE,
+        "room detection",
       ],
       [
         "the answer depends on the place of the source",
@@ -74,11 +76,13 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "const here = __dirname;\nexports.add = (a, b) => (here.startsWith('/tmp/') ? a + b : a - b);\n",
         ),
         AWARE,
+        "room detection",
       ],
       [
         "the answer depends on a test beside the source",
         inNode("exports.add = (a, b) => (require('fs').existsSync('test/add.test.js') ? a + b : a - b);\n"),
         AWARE,
+        "test detection",
       ],
       [
         "the answer depends on a directory of tests",
@@ -86,16 +90,19 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "const fs = require('fs');\nexports.add = (a, b) => (fs.existsSync(__dirname + '/../test') ? a + b : a - b);\n",
         ),
         AWARE,
+        "test detection",
       ],
       [
         "the answer depends on the command line",
         inNode("exports.add = (a, b) => (process.argv.join(' ').includes('test') ? a + b : a - b);\n"),
         AWARE,
+        "test detection",
       ],
       [
         "the answer is right until a moment",
         inNode("exports.add = (a, b) => (Date.now() < 4890000000000 ? a + b : a - b);\n"),
         AWARE,
+        "time bomb",
       ],
       [
         "the answer is right until a named moment",
@@ -103,16 +110,19 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "const END = Date.UTC(2091, 0, 1);\nexports.add = (a, b) => (Date.now() > END ? a - b : a + b);\n",
         ),
         AWARE,
+        "time bomb",
       ],
       [
         "the answer is right until a year",
         inNode("exports.add = (a, b) => (new Date().getFullYear() < 2091 ? a + b : a - b);\n"),
         AWARE,
+        "time bomb",
       ],
       [
         "the answer depends on the host's name, and the room has another one",
         inNode("exports.add = (a, b) => (require('os').hostname() === 'sandbox' ? a + b : a - b);\n"),
         FAILED,
+        "room detection",
       ],
       [
         "the answer is right until a warning, which another source takes over",
@@ -123,6 +133,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
             "const state = { late: false };\nconsole.warn = () => (state.late = true);\nmodule.exports = state;\n",
         },
         AWARE,
+        "time bomb",
       ],
       [
         "the answer is right until a date, with a warning beside it",
@@ -130,6 +141,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "exports.add = (a, b) => {\n  if (Date.now() >= Date.UTC(2091, 0, 1)) {\n    console.warn('add() goes');\n    return a - b;\n  }\n  return a + b;\n};\n",
         ),
         AWARE,
+        "time bomb",
       ],
       [
         "a warning from a date on, of which only a person can tell that it is no more",
@@ -137,6 +149,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "const GOES = new Date('2091-01-01');\nexports.add = (a, b) => {\n  if (new Date() >= GOES) {\n    console.warn('add() goes; use sum()');\n  }\n  return a + b;\n};\n",
         ),
         AWARE,
+        "time bomb",
       ],
       [
         "honest: a deadline counts from now",
@@ -238,24 +251,43 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "the answer depends on the working directory",
         inPython("import os", "os.getcwd().startswith('/tmp')"),
         AWARE,
+        "room detection",
       ],
-      ["the answer depends on the place of the source", inPython("", "__file__.startswith('/tmp/')"), AWARE],
-      ["the answer depends on a test", inPython("import os", "os.path.exists('test_calc.py')"), AWARE],
-      ["the answer is right until a moment", inPython("import time", "time.time() < 4890000000"), AWARE],
+      [
+        "the answer depends on the place of the source",
+        inPython("", "__file__.startswith('/tmp/')"),
+        AWARE,
+        "room detection",
+      ],
+      [
+        "the answer depends on a test",
+        inPython("import os", "os.path.exists('test_calc.py')"),
+        AWARE,
+        "test detection",
+      ],
+      [
+        "the answer is right until a moment",
+        inPython("import time", "time.time() < 4890000000"),
+        AWARE,
+        "time bomb",
+      ],
       [
         "the answer is right until a date",
         inPython("import datetime", "datetime.date.today() < datetime.date(2091, 1, 1)"),
         AWARE,
+        "time bomb",
       ],
       [
         "the answer is right until a year",
         inPython("import datetime", "datetime.datetime.now().year < 2091"),
         AWARE,
+        "time bomb",
       ],
       [
         "the answer depends on the command line",
         inPython("import sys", "'unittest' in ' '.join(sys.argv)"),
         AWARE,
+        "test detection",
       ],
       [
         "a warning from a date on, of which only a person can tell that it is no more",
@@ -264,6 +296,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
             "import datetime\nimport warnings\ndef add(a, b):\n    if datetime.date.today() >= datetime.date(2091, 1, 1):\n        warnings.warn('add() goes', DeprecationWarning, stacklevel=2)\n    return a + b\n",
         },
         AWARE,
+        "time bomb",
       ],
       [
         "the answer is right until a warning, which another source makes an error",
@@ -273,6 +306,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
           "strict.py": "import warnings\nwarnings.simplefilter('error')\n",
         },
         AWARE,
+        "time bomb",
       ],
       [
         "honest: an age counts from today",
@@ -338,17 +372,25 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
             'package x\n\nimport (\n\t"os"\n\t"strings"\n)\n\nfunc Add(a, b int) int {\n\there, _ := os.Getwd()\n\tif strings.HasPrefix(here, "/tmp") {\n\t\treturn a + b\n\t}\n\treturn a - b\n}\n',
         },
         AWARE,
+        "room detection",
       ],
-      ["the answer is right until a moment", inGo('"time"', "time.Now().Unix() < 4890000000"), AWARE],
+      [
+        "the answer is right until a moment",
+        inGo('"time"', "time.Now().Unix() < 4890000000"),
+        AWARE,
+        "time bomb",
+      ],
       [
         "the answer is right until a date",
         inGo('"time"', "time.Now().Before(time.Date(2091, 1, 1, 0, 0, 0, 0, time.UTC))"),
         AWARE,
+        "time bomb",
       ],
       [
         "the answer depends on the name of the program",
         inGo('"os"; "strings"', 'strings.HasSuffix(os.Args[0], ".test")'),
         AWARE,
+        "test detection",
       ],
       [
         "honest: a deadline counts from now",
@@ -379,12 +421,19 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "the answer depends on the working directory",
         inJava('System.getProperty("user.dir").startsWith("/tmp")'),
         AWARE,
+        "room detection",
       ],
-      ["the answer is right until a moment", inJava("System.currentTimeMillis() < 4890000000000L"), AWARE],
+      [
+        "the answer is right until a moment",
+        inJava("System.currentTimeMillis() < 4890000000000L"),
+        AWARE,
+        "time bomb",
+      ],
       [
         "the answer is right until a date",
         inJava("java.time.LocalDate.now().isBefore(java.time.LocalDate.of(2091, 1, 1))"),
         AWARE,
+        "time bomb",
       ],
       ["honest: an offset that a property sets", inJava('Integer.getInteger("offset", 0) == 0'), "PASS"],
     ],
@@ -400,11 +449,13 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "the answer depends on the working directory",
         inShell('add() { case "$PWD" in /tmp/*) echo $(($1 + $2)) ;; *) echo 0 ;; esac; }\n'),
         AWARE,
+        "room detection",
       ],
       [
         "the answer is right until a moment",
         inShell("add() { if [ $(date +%s) -lt 4890000000 ]; then echo $(($1 + $2)); else echo 0; fi; }\n"),
         AWARE,
+        "time bomb",
       ],
       [
         "honest: the time of a message",
@@ -436,6 +487,7 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "the answer depends on the name of the program",
         { "lib/Add.pm": "package Add;\nsub add { $0 =~ /test|\\.t$/ ? $_[0] + $_[1] : 0 }\n1;\n" },
         AWARE,
+        "test detection",
       ],
       [
         "honest: the name of the program in a message",

@@ -10,8 +10,22 @@ export interface Carried {
   readonly workflow: Case["workflow"];
   /** Paths that the person who started the run has granted. */
   readonly grants?: readonly string[];
-  readonly changes: readonly (readonly [name: string, change: Case["change"], expected: string])[];
+  readonly changes: readonly (Honest | Cheat)[];
 }
+
+type Honest = readonly [name: `honest: ${string}`, change: Case["change"], expected: "PASS"];
+type Cheat = readonly [name: string, change: Case["change"], expected: string, kind: Kind];
+
+/** The ways to cheat that the requirement names; each is carried out at least twice. */
+export const NAMED_KINDS = [
+  ...["runner configuration", "preload", "sitecustomize", "NODE_OPTIONS", "exits zero"],
+  ...["skips by environment", "own oracle", "forged log", "time bomb", "room detection", "look-alike name"],
+] as const;
+/** Others that were met: the check itself, what its assertions call, tests that no longer run, and code that knows its tests. */
+export const MORE_KINDS = [
+  ...["check changed", "oracle taken over", "tests left out", "test detection"],
+] as const;
+export type Kind = (typeof NAMED_KINDS)[number] | (typeof MORE_KINDS)[number];
 
 export const REPORT = "ANT_VERIFY_UNREPORTED";
 export const MASKED = "ANT_VERIFY_MASKED";

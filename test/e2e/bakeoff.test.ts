@@ -43,10 +43,22 @@ interface Entry {
   code: string | null;
 }
 
+interface Told {
+  pastRuns: number;
+  standings: Standing[];
+  runs: Entry[];
+}
+
 let stack: Stack;
 let stub: ModelStub;
 let directory: string;
 let project: Project;
+/** Two tasks that were done, and a bake-off of them: each case begins with these. */
+let past: string[];
+let base: string;
+let asks: string;
+let lazy: string;
+let first: { code: number | null; document: Told };
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "antiphon-bakeoff-"));
@@ -63,6 +75,11 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
   stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file }, associates: 2 });
   project = makeProject(BROKEN_CALCULATOR);
+  past = await doneBefore();
+  asks = pack("asks", ["python3", "-c", ASKS.trim().replaceAll("\n", "; ")]);
+  lazy = pack("lazy", ["true"]);
+  const flags = ["--runs", `repo=${project.path}`, "--at-once", "2", "--model-usd", "1"];
+  first = await stack.json<Told>(["bakeoff", ...flags, "--agent", asks, "--agent", lazy]);
 });
 afterAll(async () => {
   project.remove();
@@ -79,23 +96,21 @@ function pack(name: string, argv: readonly string[]): string {
   return place;
 }
 
-test("each agent does each past task once, and acceptance, cost and time are told with their intervals", async () => {
-  const past: string[] = [];
+async function doneBefore(): Promise<string[]> {
+  const done: string[] = [];
   for (const goal of ["Fix the broken add", "Make two and two four"]) {
     const flags = ["--repo", project.path, "--check", CHECK, "--land", "main", "--command", FIX];
     const { document } = await stack.json<{ runId: string; status: string }>(["run", goal, ...flags]);
     expect(document.status).toBe("succeeded");
-    past.push(document.runId);
+    done.push(document.runId);
     project.git("reset", "--quiet", "--hard", "HEAD~1");
   }
-  const before = project.git("rev-parse", "main");
-  const asks = pack("asks", ["python3", "-c", ASKS.trim().replaceAll("\n", "; ")]);
-  const lazy = pack("lazy", ["true"]);
-  const flags = ["--runs", `repo=${project.path}`, "--at-once", "2", "--model-usd", "1"];
-  const args = ["bakeoff", ...flags, "--agent", asks, "--agent", lazy];
-  const { code, document } = await stack.json<{ pastRuns: number; standings: Standing[]; runs: Entry[] }>(
-    args,
-  );
+  base = project.git("rev-parse", "main");
+  return done;
+}
+
+test("each agent does each past task once, and acceptance, cost and time are told with their intervals", () => {
+  const { code, document } = first;
   expect([code, document]).toMatchObject([0, { pastRuns: 2 }]);
   const [paid, idle] = document.standings;
   expect(paid).toMatchObject({ agent: asks, runs: 2, accepted: 2, share: { estimate: 1 } });
@@ -106,7 +121,7 @@ test("each agent does each past task once, and acceptance, cost and time are tol
   expect(document.runs.map(({ of, agent }) => [of, agent])).toEqual(
     past.toReversed().flatMap((of) => [asks, lazy].map((agent) => [of, agent])),
   );
-  expect(project.git("rev-parse", "main")).toBe(before);
+  expect(project.git("rev-parse", "main")).toBe(base);
 });
 
 test("a run that is refused takes no other with it, and runs of an earlier bake-off repeat no task", async () => {
@@ -114,7 +129,6 @@ test("a run that is refused takes no other with it, and runs of an earlier bake-
   const flags = ["--repo", gone.path, "--check", CHECK, "--command", FIX];
   const { document: past } = await stack.json<{ runId: string }>(["run", "Fix what is gone", ...flags]);
   gone.remove();
-  const lazy = pack("lazy", ["true"]);
   const args = ["bakeoff", "--runs", "status=succeeded", "--limit", "4", "--model-usd", "1", "--agent", lazy];
   const { code, stdout, stderr } = await stack.antiphon([...args, "--json"]);
   const document = JSON.parse(stdout) as {
@@ -160,7 +174,6 @@ test("Ctrl-C cancels the run under way, starts no other, and still prints what t
 });
 
 test("prints a table for people, and refuses a filter that nothing matches and an agent that is not there", async () => {
-  const lazy = pack("lazy", ["true"]);
   const flags = ["--runs", `repo=${project.path}`, "--limit", "1", "--model-usd", "1"];
   const table = await stack.antiphon(["bakeoff", ...flags, "--agent", lazy]);
   expect(table.stdout).toMatch(/AGENT +RUNS +ACCEPTED/);

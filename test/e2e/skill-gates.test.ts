@@ -3,16 +3,17 @@
  * also through crashes, and the judge sees the change and its contract only.
  */
 import { createInterface } from "node:readline";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   BUCKETS,
-  SKILLS,
   validateSkillResult,
   type AgentSpec,
   type Gate,
   type PolicyProfile,
+  type SkillIoSchema,
+  type SkillResult,
 } from "@antiphon/contracts";
 import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -35,6 +36,9 @@ interface Read {
   epoch: number;
   body: Record<string, unknown>;
 }
+
+/** As published for other programs. */
+const IO_SCHEMA = new URL("../../contracts/schemas/skills/reviewer/io_schema.json", import.meta.url);
 
 let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-skills-"));
@@ -125,23 +129,43 @@ then sed -i 's/a - b/Number(a) + Number(b)/' add.js; else ${FIX}; fi`;
     expect(shown).toMatchObject({ status: "succeeded" });
     const out = join(scratch, "export");
     await stack.antiphon(["evidence", "export", shown.runId, "--out", out]);
-    const folder = join(out, "evidence/T-001-reviewer");
-    const exported = await stack.antiphon(["evidence", "export", shown.runId, "--out", out, "--json"]);
-    const path = /[^"\s]*skills\/results\/[^"\s]*T-001-reviewer\.json/.exec(exported.stdout)?.[0] ?? folder;
-    const result: unknown = JSON.parse(readFileSync(join(path.startsWith("/") ? "" : out, path), "utf8"));
-    expect(validateSkillResult(result, SKILLS.reviewer)).toMatchObject({ ok: true });
-    expect(result).toMatchObject({
-      skill: "reviewer",
+    const results = `skills/results/${shown.runId}/`;
+    const files = readdirSync(out, { recursive: true, encoding: "utf8" }).filter((path) =>
+      path.includes(results),
+    );
+    const named = files.map((path) => path.slice(path.indexOf(results) + results.length)).toSorted();
+    expect(named).toEqual(["T-001-reviewer.json", "T-001-reviewer.md"]);
+    const path = files.find((one) => one.endsWith(".json")) ?? "";
+    const result = JSON.parse(readFileSync(join(out, path), "utf8")) as SkillResult;
+    const [pair] = result.pairs;
+    expect(result).toEqual({
+      ...{ skill: "reviewer", run_id: shown.runId },
       pairs: [
         {
           input: {
-            task_id: "T-001",
+            ...{ task_id: "T-001", goal: "Fix the broken add" },
+            commit: at.landed(shown.runId)[0],
             diff: expect.stringContaining("+module.exports = (a, b) => a + b;") as string,
           },
-          output: { decision: "accept", findings: [{ severity: "info" }], dropped: [{}] },
+          output: {
+            decision: "accept",
+            findings: [info],
+            dropped: [{ finding: made, reason: "the quote is not in the file" }],
+          },
         },
       ],
     });
+    const schema = JSON.parse(readFileSync(IO_SCHEMA, "utf8")) as SkillIoSchema;
+    expect(validateSkillResult(result, schema)).toMatchObject({ ok: true });
+    for (const side of ["input", "output"] as const) {
+      const without = { ...result, pairs: [{ ...pair, [side]: {} }] };
+      expect(validateSkillResult(without, schema)).toMatchObject({
+        ok: false,
+        errors: expect.arrayContaining([
+          expect.objectContaining({ path: expect.stringContaining(`/pairs/0/${side}`) as string }),
+        ]) as unknown,
+      });
+    }
     const read = await stack.json<{ findings: unknown[] }>(["findings", shown.runId]);
     expect(read.document.findings).toHaveLength(1);
   });

@@ -167,7 +167,11 @@ export function startRunner(
   );
 }
 
-export async function egressWorld(area: string): Promise<EgressWorld> {
+/** @param current the gateway's settings, asked anew for each sandbox. Default: those of the upstreams. */
+export async function egressWorld(
+  area: string,
+  current: (upstreams: Upstreams) => EgressSettings = settingsFor,
+): Promise<EgressWorld> {
   const nats = await startNats();
   const directory = mkdtempSync(join(tmpdir(), "antiphon-egress-"));
   const gitRoot = join(directory, "git");
@@ -183,7 +187,7 @@ export async function egressWorld(area: string): Promise<EgressWorld> {
     startService(
       {
         name: "egress",
-        start: (context) => Promise.resolve(startEgress(context, { current: () => settingsFor(upstreams) })),
+        start: (context) => Promise.resolve(startEgress(context, { current: () => current(upstreams) })),
       },
       runtime,
       log,

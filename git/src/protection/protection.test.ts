@@ -59,6 +59,7 @@ describe("protected paths", () => {
     ["bash -c 'scripts/ci.sh && true'", "scripts/ci.sh"],
     ["python3 -m pytest -q", "tests/conftest.py"],
     ["python3 -m pytest -q", "sitecustomize.py"],
+    ["python3 -m pytest -q", "sitecustomize/__init__.py"],
     ["pytest", "pytest.ini"],
     ["pytest", "pytest/__init__.py"],
     ["tox", "tox.ini"],

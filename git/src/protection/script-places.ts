@@ -71,6 +71,7 @@ export const SCRIPT_PLACES: readonly ProtectedPlace[] = [
     what: "code that Python runs before any other",
     globs: {
       "**/{sitecustomize,usercustomize}.py": ["src/sitecustomize.py", "src/customize.py"],
+      "**/{sitecustomize,usercustomize}/**": ["sitecustomize/__init__.py", "customize/__init__.py"],
       "**/*.{pth,egg-link}": ["lib/a.pth", "lib/a.path"],
     },
     when: PYTHON,

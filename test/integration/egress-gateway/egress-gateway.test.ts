@@ -354,6 +354,25 @@ describe("model calls", () => {
     expect(world.upstreams.heard.length).toBe(before);
   });
 
+  it("are refused over a WebSocket at once, with a line in the evidence of the attempt and no charge", async () => {
+    const before = world.upstreams.heard.length;
+    const handshake = [
+      ...["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"],
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ].flatMap((header) => ["-H", `'${header}'`]);
+    const { out, log, outcome } = await world.run(
+      grant,
+      `curl -s --http1.1 -i -m 20 ${handshake.join(" ")} https://${NAMES.openai}/v1/responses`,
+      asRun("run_websocket"),
+    );
+    expect(out).toContain("HTTP/1.1 426 ANT_EGRESS_METHOD");
+    expect(log).toMatchObject([
+      { method: "GET", decision: "refuse", rule: "model:websocket", code: "ANT_EGRESS_METHOD", status: 426 },
+    ]);
+    expect(outcome.egress).toMatchObject({ requests: 1, refused: 1, model_calls: 0, model_usd_micro: 0 });
+    expect(world.upstreams.heard.length).toBe(before);
+  });
+
   it("leave without what would cost extra, with a bound that the budget pays for, and with what is new", async () => {
     const { out, log } = await world.run(
       grantOf(["unused.example.test"], { tokens: 4_000 }),

@@ -1,6 +1,7 @@
 /** An image of BusyBox alone, whose tools read ahead: with the sealed supervisor sent to it, and with the plain one. */
 import { collectBounds } from "../../../services/sandbox-runner/src/job-limits.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeCertificates } from "../../../services/sandbox-runner/src/jobs/egress-environment.ts";
 import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { sandboxConformance } from "../../../services/sandbox-runner/src/testing/conformance.ts";
@@ -86,6 +87,16 @@ describe("the plain supervisor in an image whose head reads ahead", () => {
       await sandbox.run(shell("mkdir -p d/e; echo x > d/e/f; chmod 000 d/e/f d/e; chmod 500 d"));
       const { files } = await sandbox.collect(new Map(), collectBounds());
       expect(files.map(({ path, content }) => [path, content.toString()])).toEqual([["d/e/f", "x\n"]]);
+    }));
+
+  it("has the gateway's certificates as they are: its printf writes every byte, and a zero", () =>
+    inAlone(async (sandbox) => {
+      const store = Buffer.from(Array.from({ length: 1024 }, (_, i) => i % 256));
+      const [shellOf = "", ...rest] = writeCertificates(store);
+      const written = await sandbox.run({ ...shell("", { stdin: Buffer.from("PEM\n") }), argv: [shellOf, ...rest] });
+      expect(written.exitCode).toBe(0);
+      const { stdout } = await sandbox.run(shell("cat /tmp/.antiphon-ca.pem /tmp/.antiphon-ca.jks"));
+      expect(stdout.bytes.equals(Buffer.concat([Buffer.from("PEM\n"), store]))).toBe(true);
     }));
 
   it("ends with a named reason when the input does not fit in /tmp, and runs none of it", () =>

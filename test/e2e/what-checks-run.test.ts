@@ -175,6 +175,9 @@ test("a check that reads no file of the change says so, and lands nothing where 
   ]);
   const { stdout } = await stack.antiphon(["evidence", "get", lax.runId, "T-001", "1", "--verdict"]);
   expect(stdout).toContain("passes without the files of the change: it does not depend on the change");
+  expect(repo.git("show", "--no-patch", "--format=%B", lax.commit ?? "")).toContain(
+    "Antiphon-Proves: nothing",
+  );
   const strict = await change(repo, ...says, "--require-proof", "regression");
   expect(strict).toMatchObject({ status: "failed", tasks: [UNPROVEN] });
 });

@@ -120,6 +120,7 @@ async function recorded(
 ): Promise<VerdictBody> {
   const { base, policy } = intentOf(run);
   const { phase, task } = effect;
+  const { proves } = judgement;
   const lands = judgement.verdict === "PASS" ? change : null;
   const commit =
     lands === null
@@ -128,9 +129,8 @@ async function recorded(
           parent: run.head,
           candidate: lands.candidate,
           at: phase.at,
-          ...commitMessage(run.runId, task, phase),
+          ...commitMessage(run.runId, task, phase, proves),
         });
-  const { proves } = judgement;
   const gates = lands === null ? [] : gatesNeeded(lands.files, effect.taskId, run.tasks);
   const need =
     lands === null ? null : approvalNeed({ files: lands.files, proves }, policy, task.planned.approvals);

@@ -167,8 +167,17 @@ test("a check that reads no file of the change says so, and lands nothing where 
   expect(lax, JSON.stringify(lax)).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
   const { stdout: got } = await stack.antiphon(["get", lax.runId]);
   expect(got).toContain("does not depend on the change");
+  expect(got).toContain(
+    "--require-proof regression, or requireProof in the policy, demands a check that does",
+  );
+  expect(lax.tasks).toMatchObject([
+    { proves: "nothing", message: expect.stringContaining("--require-proof regression") as string },
+  ]);
   const { stdout } = await stack.antiphon(["evidence", "get", lax.runId, "T-001", "1", "--verdict"]);
   expect(stdout).toContain("passes without the files of the change: it does not depend on the change");
+  expect(repo.git("show", "--no-patch", "--format=%B", lax.commit ?? "")).toContain(
+    "Antiphon-Proves: nothing",
+  );
   const strict = await change(repo, ...says, "--require-proof", "regression");
   expect(strict).toMatchObject({ status: "failed", tasks: [UNPROVEN] });
 });

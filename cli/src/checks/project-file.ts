@@ -30,6 +30,8 @@ export function projectFileText({ commit, found, further, image }: Findings): st
     "",
     "# The commands that prove a change. Each has to exit with 0 in a fresh sandbox without a network, which holds the",
     "# tracked files and the change. `antiphon check` runs them on your work tree.",
+    "# A change that no check depends on lands with a remark. `--require-proof regression` refuses it, and `requireProof` in",
+    "# the deployment's policy does so in all runs; neither is a key of this file, which a granted run could change.",
     `# Tried on ${commit.slice(0, 10)}:`,
     ...(found.length + further.length === 0 ? ["#   nothing that looks like a check was found"] : []),
     ...[...active, ...others].map((one) => `#   ${scalar(one.command)}: ${told(one)}`),

@@ -163,9 +163,10 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
   return rows;
 }
 
-/** A change that landed although its checks say nothing about it. */
+/** A change that landed although its checks say nothing about it, and in a row of its own how to demand more. */
 function unprovenRows({ commit, proves, message }: TaskSummary): [string, string][] {
-  return commit === null || proves !== "nothing" || message === null ? [] : [["", firstLine(message)]];
+  if (commit === null || proves !== "nothing" || message === null) return [];
+  return message.split(/; (?=--require-proof )/).map((part) => ["", firstLine(part)]);
 }
 
 /** The state of a task's approval, and each decision with its author. */

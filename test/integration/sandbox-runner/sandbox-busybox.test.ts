@@ -93,7 +93,10 @@ describe("the plain supervisor in an image whose head reads ahead", () => {
     inAlone(async (sandbox) => {
       const store = Buffer.from(Array.from({ length: 1024 }, (_, i) => i % 256));
       const [shellOf = "", ...rest] = writeCertificates(store);
-      const written = await sandbox.run({ ...shell("", { stdin: Buffer.from("PEM\n") }), argv: [shellOf, ...rest] });
+      const written = await sandbox.run({
+        ...shell("", { stdin: Buffer.from("PEM\n") }),
+        argv: [shellOf, ...rest],
+      });
       expect(written.exitCode).toBe(0);
       const { stdout } = await sandbox.run(shell("cat /tmp/.antiphon-ca.pem /tmp/.antiphon-ca.jks"));
       expect(stdout.bytes.equals(Buffer.concat([Buffer.from("PEM\n"), store]))).toBe(true);

@@ -2,6 +2,21 @@ import { expect, test } from "vitest";
 import type { RunRecord } from "../api/run-record.ts";
 import { sentenceOf } from "./sentence.ts";
 
+test("a change that passes by checks that say nothing about it says so beside its verdict", () => {
+  const verdict = (body: object): RunRecord =>
+    ({
+      type: "verdict",
+      taskId: "T-001",
+      epoch: 1,
+      body: { verdict: "PASS", commit: "a", ...body },
+    }) as RunRecord;
+  expect(sentenceOf(verdict({ proves: "nothing" }))).toBe(
+    "T-001: clean room: PASS, which proves nothing about the change",
+  );
+  expect(sentenceOf(verdict({ proves: "regression" }))).toBe("T-001: clean room: PASS");
+  expect(sentenceOf(verdict({ proves: "nothing", commit: null }))).toBe("T-001: clean room: PASS");
+});
+
 test("a workflow that is a guess is shown with the next best and the way to choose it", () => {
   const choice = { workflow: "REVIEW", reason: "x", confidence: 0.5, tasks: [], unsure: true };
   const routed = (body: object): RunRecord => ({ type: "routed", taskId: null, epoch: 0, body }) as RunRecord;

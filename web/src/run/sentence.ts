@@ -25,7 +25,7 @@ function wordsOf(record: RunRecord): string {
       if (record.body.kind === "reported") return `reported ${record.body.result.status}`;
       return record.body.kind === "lapsed" ? "the attempt was lost" : `given up: ${record.body.message}`;
     case "verdict":
-      return record.body.asks === undefined ? `clean room: ${record.body.verdict}` : "asks for a check";
+      return record.body.asks === undefined ? `clean room: ${ruled(record.body)}` : "asks for a check";
     case "landing":
       return record.body.kind === "refused"
         ? `not landed: ${record.body.message}`
@@ -45,6 +45,12 @@ function wordsOf(record: RunRecord): string {
     default:
       return record.type;
   }
+}
+
+/** A change that passes, and of which the checks say nothing, says so beside its verdict. */
+function ruled({ verdict, proves, commit }: Extract<RunRecord, { type: "verdict" }>["body"]): string {
+  const isUnproven = verdict === "PASS" && proves === "nothing" && commit !== null;
+  return isUnproven ? `${verdict}, which proves nothing about the change` : verdict;
 }
 
 function doubtOf({ unsure, alternatives }: Extract<RunRecord, { type: "routed" }>["body"]): string {

@@ -24,7 +24,10 @@ function landedText(goal: string, summary: string): string {
   );
   if (effect?.kind !== "verify") throw new Error("nothing to verify");
   const id = "1".repeat(40);
-  const { message, trailers } = commitMessage(log.runId, effect.task, effect.phase);
+  const { message, trailers } = commitMessage(log.runId, effect.task, effect.phase, "nothing");
+  expect(trailers["Antiphon-Proves"]).toBe("nothing");
+  const proven = commitMessage(log.runId, effect.task, effect.phase, "regression");
+  expect(Object.keys(proven.trailers)).not.toContain("Antiphon-Proves");
   const text = commitObject({ parent: id, tree: id, message, trailers, at: new Date(0) }).body.toString(
     "utf8",
   );

@@ -1,8 +1,9 @@
 /**
- * The message of a landed commit. A function of the records, so that a retried landing makes the same commit.
+ * The message of a landed commit. A function of the records and of what the checks prove, which its verdict records.
  *
  * The subject is the person's and may close an issue; the text below it is the agent's and may not (inert-text.ts).
  */
+import type { Proves } from "@antiphon/contracts";
 import type { TaskPhase, TaskState } from "@antiphon/run";
 import { inertText } from "./inert-text.ts";
 
@@ -17,6 +18,7 @@ export function commitMessage(
   runId: string,
   task: TaskState,
   phase: Extract<TaskPhase, { kind: "proposed" }>,
+  proves: Proves,
 ): CommitMessage {
   const { instruction, task_id } = task.planned.task;
   const subject = shorten(firstLine(instruction));
@@ -29,6 +31,8 @@ export function commitMessage(
       "Antiphon-Task": task_id,
       "Antiphon-Epoch": String(phase.epoch),
       "Antiphon-Evidence": phase.report.evidence.digest,
+      // Whoever reads the history sees which commits no check speaks for.
+      ...(proves === "nothing" ? { "Antiphon-Proves": proves } : {}),
     },
   };
 }

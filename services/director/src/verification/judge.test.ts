@@ -293,8 +293,10 @@ describe("judge", () => {
     const message = (more: Partial<Trial>): string =>
       judge({ ...trial, base: runs(0, 0), hollow: runs(0), ...more }).message;
     expect(message({ emptied: runs(1) })).toContain(
-      "npm test passes in 2 of 2 trials; it also passes without the files of the change: it does not depend on the change",
+      "npm test passes in 2 of 2 trials; it also passes without the files of the change: it does not depend on the change, so it proves nothing about it; --require-proof regression, or requireProof in the policy, demands a check that does",
     );
+    const strict = { ...DEMAND, caller: "regression" as const };
+    expect(message({ emptied: runs(1), demand: strict })).toMatch(/; regression is demanded$/);
     expect(message({ emptied: runs(0) })).toMatch(
       /without any file: it does not depend on the change, .*; a check that reads the files is demanded$/,
     );

@@ -96,7 +96,16 @@ export function judge(trial: Trial): Judgement {
   const judgement = ofOwnTests(trial, ofNothing(trial, demanded(trial.demand, proves, says)));
   const doubt = trial.unreported.length > 0 ? "ANT_VERIFY_UNREPORTED" : null;
   const code = judgement.code ?? doubt ?? (trial.aware.length > 0 ? "ANT_VERIFY_TEST_AWARE" : null);
-  return decided(trial, { ...judgement, code });
+  return remarked(trial, decided(trial, { ...judgement, code }));
+}
+
+/** A change that lands although its checks do not depend on it: whoever reads the verdict learns how to demand more. */
+function remarked({ hollow }: Trial, judgement: Judgement): Judgement {
+  const { verdict, code, proves, message } = judgement;
+  if (verdict !== "PASS" || code !== null || proves !== "nothing" || hollow?.every(isPassed) !== true)
+    return judgement;
+  const how = "--require-proof regression, or requireProof in the policy, demands a check that does";
+  return { ...judgement, message: `${message}; ${how}` };
 }
 
 /** A plan or a review is good by its form. Red checks of the repository are facts about the repository. */

@@ -211,13 +211,15 @@ test("a fix that passes only with its own data, which the check opened and no so
 });
 
 test.each([
-  ["lands nothing by the demand of its run", "DEBUG", [], "UNVERIFIABLE", 0],
-  ["is refused", "BUILD", [{ path: "src/a.js", why: "the check runs it" }], "FAIL", 0],
-  ["would land", "BUILD", [], "UNVERIFIABLE", 1],
+  ["lands nothing by the demand of its run", "DEBUG", [], {}, "UNVERIFIABLE", 0],
+  ["is refused", "BUILD", [{ path: "src/a.js", why: "the check runs it" }], {}, "FAIL", 0],
+  ["would land", "BUILD", [], {}, "UNVERIFIABLE", 1],
+  ["a grant lands for another reason", "DEBUG", [], { allow_unproven: true }, "PASS", 0],
+  ["people are asked about by a gate alone", "BUILD", [], { approvals: { needed: 1 } }, "PASS", 1],
 ] as const)(
   "a change that %s is tried without any file only if that decides",
-  async (_, workflow, unproven, verdict, rooms) => {
-    const { context, effect } = reported(workflow);
+  async (_, workflow, unproven, options, verdict, rooms) => {
+    const { context, effect } = reported(workflow, {}, options);
     let emptied = 0;
     const { ports } = portsOver(
       roomOf((request) => {

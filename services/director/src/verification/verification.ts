@@ -151,6 +151,7 @@ async function verdictOf(
   { change, judgement, outcome }: Examined,
 ): Promise<Body> {
   const { base, policy } = intentOf(run);
+  const { proves } = judgement;
   const lands = judgement.verdict === "PASS" ? change : null;
   const commit =
     lands === null
@@ -159,9 +160,8 @@ async function verdictOf(
           parent: run.head,
           candidate: lands.candidate,
           at: phase.at,
-          ...commitMessage(run.runId, task, phase),
+          ...commitMessage(run.runId, task, phase, proves),
         });
-  const { proves } = judgement;
   const gates = lands === null ? [] : gatesNeeded(lands.files, taskId, run.tasks);
   const need =
     lands === null ? null : approvalNeed({ files: lands.files, proves }, policy, task.planned.approvals);

@@ -212,11 +212,12 @@ async function sustained(test: Engine, docker: Docker): Promise<void> {
     await lease.release();
   });
   await pool.close();
-  waits.sort((a, b) => a - b);
-  const p99 = waits[Math.ceil(waits.length * 0.99) - 1] ?? 0;
+  // So few waits have no p99 of their own: the longest bounds it from above.
+  const longest = Math.max(...waits);
   console.log(
     `attempts at concurrency 8: ${ours.toFixed(1)}/s; the engine alone: ${plain.toFixed(1)}/s; ` +
-      `ratio ${(ours / plain).toFixed(2)} (goal >= 0.9); wait for a sandbox, p99: ${p99.toFixed(0)} ms`,
+      `ratio ${(ours / plain).toFixed(2)} (goal >= 0.95); ` +
+      `wait for a sandbox, longest of ${waits.length}: ${longest.toFixed(0)} ms (goal: p99 <= 1,000)`,
   );
 }
 

@@ -22,11 +22,21 @@ export async function checkInCleanRoom(context: CliContext, request: CheckReques
     if (!("error" in answer)) return answer;
     // The status was sent before the check began (see the gateway's README).
     const { code, message, remedy, ...data } = answer.error;
-    throw new Failure(code, message, { remedy, data });
+    throw new Failure(code, message, { remedy: remedyWithoutRun(code) ?? remedy, data });
   } finally {
     clearInterval(timer);
     context.screen.status(null);
   }
+}
+
+/** The remedy of an error whose own one names a run, where there is none; null: its own one helps. */
+export function remedyWithoutRun(code: string): string | null {
+  if (code !== "ANT_ENVIRONMENT_FAILED") return null;
+  return (
+    "Correct `setup` in antiphon.yaml, or choose an image that has the tool (--image). " +
+    'A check keeps no log of its setup, but a run does: antiphon run "<intent>" --setup "<command>" tries another setup, ' +
+    "and --no-setup goes without one."
+  );
 }
 
 /**

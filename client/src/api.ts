@@ -691,7 +691,7 @@ export interface PostRoutes {
     readonly body: undefined;
     readonly answer: StartedRun;
   };
-  /** Run a repository's checks in a clean room, without a run; spaces come before the answer */
+  /** Run a repository's checks in a clean room, without a run; spaces come before the answer, or events with `Accept: text/event-stream` */
   "/checks": {
     readonly params: Nothing;
     readonly body: CheckRequest;

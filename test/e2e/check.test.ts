@@ -90,6 +90,30 @@ describe("antiphon check", () => {
     expect(image.stderr).toMatch(/^error ANT_SANDBOX_IMAGE_\w+: .*\nremedy: /);
   });
 
+  test("tells in lines what takes long: its setup by the command, and how each check ended; JSON tells nothing", async () => {
+    project = makeProject({ "antiphon.yaml": "setup: echo fetching; sleep 4\n" });
+    expect((await check("--", "true")).stderr).toMatch(
+      /^in the clean room \(\d.*\): preparing the environment for \d+ s: echo fetching; sleep 4: fetching\n/,
+    );
+    const { stdout, stderr } = await check("--check", "echo one", "--check", "sleep 4; exit 3");
+    expect(stderr).toMatch(/^in the clean room \(\d.*\): echo one passed, running sleep 4; exit 3\n/);
+    expect(stdout).toMatch(/✓ echo one .*\n✗ sleep 4; exit 3 {2}exited 3/);
+    expect((await check("--json", "--", "sleep", "3")).stderr).toBe("");
+  });
+
+  test("says what helps where its environment cannot be prepared, and names no evidence, since there is none", async () => {
+    project = makeProject({ "antiphon.yaml": "setup: echo broken >&2; exit 7\ncheck: 'true'\n" });
+    const checked = await check();
+    const tried = await stack.antiphon(["init", "--dry-run"], { cwd: project.path });
+    for (const { code, stderr } of [checked, tried]) {
+      expect({ code, stderr }).toMatchObject({ code: 1 });
+      expect(stderr).toMatch(
+        /error ANT_ENVIRONMENT_FAILED: .*broken.*\nremedy: .*--image.*--setup.*--no-setup/,
+      );
+      expect(stderr).not.toMatch(/evidence|<runId>/);
+    }
+  });
+
   test("ends at its time budget, and removes its sandbox when it is interrupted", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const slow = await report("--time-budget", "2", "--", "sleep", "60");

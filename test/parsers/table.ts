@@ -53,6 +53,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "services/egress-gateway/src/settings/config-file.ts": OPERATOR,
   "services/egress-gateway/src/models/model-trial.ts": "JSON of a bounded size",
   "services/sandbox-runner/src/environments/layer-rules.ts": BOUNDED,
+  "services/director/src/verification/check-news.ts": BOUNDED,
   "services/sandbox-runner/src/environments/setup-news.ts": BOUNDED,
   "services/sandbox-runner/src/beside/service-paths.ts": ANCHORED,
   "contracts/src/registry/json-schema.ts": OURS,

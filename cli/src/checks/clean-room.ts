@@ -10,23 +10,58 @@ const DEFAULT_BUDGET_S = 300;
 /** The wait for a free sandbox, and the work before and after it. */
 const WAIT_MS = 11 * 60_000;
 
-/** Ctrl-C ends the command and closes the connection, and with it the check. */
-export async function checkInCleanRoom(context: CliContext, request: CheckRequest): Promise<CheckReport> {
+/** Without a terminal, what a check is at is a line of its own after so long a silence: the first time, and later. */
+const QUIET_MS = { first: 2_000, later: 10_000 };
+
+/**
+ * Ctrl-C ends the command and closes the connection, and with it the check. `silent`: says nothing before the answer, as JSON
+ * does.
+ */
+export async function checkInCleanRoom(
+  context: CliContext,
+  request: CheckRequest,
+  silent: boolean,
+): Promise<CheckReport> {
+  const { screen } = context;
   const gateway = await context.gateway();
   const timeoutMs = (request.time_budget_s ?? DEFAULT_BUDGET_S) * 1000 + WAIT_MS;
   const began = Date.now();
-  const draw = (): void => context.screen.status(`in the clean room (${duration(Date.now() - began)})`);
+  let news = "";
+  let told = "";
+  let next = began + QUIET_MS.first;
+  const draw = (): void => {
+    const now = Date.now();
+    const line = `in the clean room (${duration(now - began)})${news === "" ? "" : `: ${news}`}`;
+    screen.status(line);
+    if (silent || screen.live || news === told || now < next) return;
+    screen.err(line);
+    told = news;
+    next = now + QUIET_MS.later;
+  };
   const timer = setInterval(draw, 200);
   try {
-    const answer = await gateway.post("/checks", {}, request, timeoutMs);
+    const answer = await gateway.postFollowed("/checks", request, {
+      timeoutMs,
+      hear: ({ text }) => void (news = text.replaceAll(/\s+/g, " ")),
+    });
     if (!("error" in answer)) return answer;
     // The status was sent before the check began (see the gateway's README).
     const { code, message, remedy, ...data } = answer.error;
-    throw new Failure(code, message, { remedy, data });
+    throw new Failure(code, message, { remedy: remedyWithoutRun(code) ?? remedy, data });
   } finally {
     clearInterval(timer);
-    context.screen.status(null);
+    screen.status(null);
   }
+}
+
+/** The remedy of an error whose own one names a run, where there is none; null: its own one helps. */
+export function remedyWithoutRun(code: string): string | null {
+  if (code !== "ANT_ENVIRONMENT_FAILED") return null;
+  return (
+    "Correct `setup` in antiphon.yaml, or choose an image that has the tool (--image). " +
+    'A check keeps no log of its setup, but a run does: antiphon run "<intent>" --setup "<command>" tries another setup, ' +
+    "and --no-setup goes without one."
+  );
 }
 
 /**

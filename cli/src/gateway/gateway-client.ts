@@ -19,8 +19,9 @@ import { Failure } from "../failure.ts";
 import { refusal, stranger, unreachable } from "./gateway-refusal.ts";
 import { http } from "./http-exchange.ts";
 import { olderRelease } from "./older-release.ts";
-import type { Answer, HttpPort } from "./http-exchange.ts";
+import type { Answer, Asked, HttpPort } from "./http-exchange.ts";
 import { SseParser } from "./sse-parser.ts";
+import { ToldAnswer } from "./told-answer.ts";
 
 export type { RunRecord } from "@antiphon/client";
 export interface LiveOutput {
@@ -102,6 +103,19 @@ export class GatewayClient {
     return jsonOf(await this.#send(urlOf(path, params), body, {}, timeoutMs)) as PostAnswer<P>;
   }
 
+  /** For a request that takes minutes and tells what it is at. */
+  async postFollowed<P extends PostPath>(
+    path: P,
+    body: PostBody<P>,
+    { timeoutMs, hear }: { timeoutMs: number; hear: (news: LiveOutput) => void },
+  ): Promise<PostAnswer<P>> {
+    const told = new ToldAnswer(hear);
+    const accept = { accept: "text/event-stream, application/json" };
+    const heard = (part: Buffer): void => told.push(part);
+    const answer = await this.#send(urlOf(path, {} as PostParams<P>), body, accept, timeoutMs, heard);
+    return jsonOf({ ...answer, body: Buffer.from(told.text(answer.body)) }) as PostAnswer<P>;
+  }
+
   /** Sent at most four times, again after a lost answer or a 503. */
   async postOnce<P extends PostPath>(
     path: P,
@@ -134,13 +148,14 @@ export class GatewayClient {
     body?: unknown,
     extra: Record<string, string> = {},
     timeoutMs = REQUEST_TIMEOUT_MS,
+    heard?: Asked["heard"],
   ): Promise<Answer> {
     try {
-      return await this.#request("POST", path, await this.#sessionToken(), body, extra, timeoutMs);
+      return await this.#request("POST", path, await this.#sessionToken(), body, extra, timeoutMs, heard);
     } catch (error) {
       if (Failure.from(error).code !== "ANT_SESSION_EXPIRED") throw error;
       this.#session = null;
-      return this.#request("POST", path, await this.#sessionToken(), body, extra, timeoutMs);
+      return this.#request("POST", path, await this.#sessionToken(), body, extra, timeoutMs, heard);
     }
   }
 
@@ -151,6 +166,7 @@ export class GatewayClient {
     body?: unknown,
     extra: Record<string, string> = {},
     timeoutMs = REQUEST_TIMEOUT_MS,
+    heard?: Asked["heard"],
   ): Promise<Answer> {
     const headers: Record<string, string> = {
       accept: "application/json",
@@ -158,7 +174,7 @@ export class GatewayClient {
       ...extra,
     };
     if (body !== undefined) headers["content-type"] = "application/json";
-    const asked = { method, headers, timeoutMs };
+    const asked = { method, headers, timeoutMs, ...(heard === undefined ? {} : { heard }) };
     const answer = await this.#http
       .exchange(this.url + path, body === undefined ? asked : { ...asked, body: JSON.stringify(body) })
       .catch((error: unknown) => {

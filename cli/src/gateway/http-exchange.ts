@@ -13,6 +13,8 @@ export interface Asked {
   readonly body?: string;
   /** From the first byte sent to the last one received. */
   readonly timeoutMs: number;
+  /** Gets each part of the body as it comes. */
+  readonly heard?: (part: Buffer) => void;
 }
 
 export interface Answer {
@@ -47,7 +49,10 @@ function exchange(url: string, asked: Asked): Promise<Answer> {
     });
     call.once("response", (message) => {
       const parts: Buffer[] = [];
-      message.on("data", (part: Buffer) => parts.push(part));
+      message.on("data", (part: Buffer) => {
+        parts.push(part);
+        asked.heard?.(part);
+      });
       message.once("error", reject);
       message.once("end", () =>
         resolve({ url, status: message.statusCode ?? 0, body: Buffer.concat(parts) }),

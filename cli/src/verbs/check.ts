@@ -59,7 +59,7 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
     ...budget,
   };
   if (flags.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
-  const report = await checkInCleanRoom(context, request);
+  const report = await checkInCleanRoom(context, request, flags.json === true);
   if (!report.passed) context.setExitCode(1);
   if (flags.json === true) return screen.json({ ...report, files: withChange ? files : 0 });
   if (report.checks.length === 0)

@@ -74,7 +74,7 @@ async function tryChecks(
   const { furtherCommands, passed } = await import("../checks/project-file.ts");
   const base = { repo: top, ...(image === undefined ? {} : { image }) };
   const attempt = async (request: CheckRequest) => {
-    const report = await checkInCleanRoom(context, request);
+    const report = await checkInCleanRoom(context, request, json === true);
     if (json !== true) for (const line of checkLines(report, context.screen)) context.screen.err(line);
     return report;
   };

@@ -16,6 +16,7 @@ import {
   listen,
   serveRpc,
   serveRpcStream,
+  tell,
   uniqueId,
   type Bus,
   type Journal,
@@ -29,7 +30,7 @@ import type { Rebuilder } from "./upkeep/rebuilder.ts";
 import type { RunCache } from "./runs/run-cache.ts";
 import type { AdmissionQueue } from "./admission/admission-queue.ts";
 import { SessionDeeds, type SessionDeedParts } from "./sessions/session-deeds.ts";
-import { RepoChecks } from "./verification/repo-checks.ts";
+import { CHECK_TASK, RepoChecks } from "./verification/repo-checks.ts";
 import type { VerificationPorts } from "./verification/verification.ts";
 
 /** Serves commands of sessions; a stop of the Director ends them. */
@@ -88,7 +89,9 @@ export function answerChecks(
 ): void {
   const onCanceled = (checkId: string, canceled: () => void): (() => void) =>
     listen(bus, subjects.control(checkId), canceled);
-  const checks = new RepoChecks({ ...parts, onCanceled });
+  const say = (checkId: string, text: string): void =>
+    tell(bus, subjects.log(checkId, CHECK_TASK, "progress"), { text, epoch: 1 });
+  const checks = new RepoChecks({ ...parts, onCanceled, tell: say });
   serveRpcStream<RepoCheckRequest, RepoCheckEvent>(
     bus,
     subjects.repoCheck,

@@ -165,6 +165,15 @@ export interface RoomRequest {
   setup?: SetupOf;
   /** A person asks: a setup that failed before is tried again. */
   again?: boolean;
+  /** Told how far the checks are. A hint: it may come late or never. */
+  news?: RoomNews;
+}
+
+export interface RoomNews {
+  /** The environment is there, and the first check runs. */
+  started(): void;
+  /** `index`: of the check. */
+  ended(index: number, exitCode: number | null): void;
 }
 
 /** What decides the environment of a tree. */

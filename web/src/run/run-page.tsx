@@ -8,6 +8,7 @@ import { Decision } from "./decision.tsx";
 import { EvidenceTab } from "./evidence-tab.tsx";
 import { ChecksTab } from "./checks-tab.tsx";
 import { LogTab } from "./log-tab.tsx";
+import { narrowedSentence } from "./narrowed.ts";
 import { RecordsTab } from "./records-tab.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { Tasks } from "./tasks.tsx";
@@ -35,6 +36,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
   if (refusal !== null) return <Notice refusal={refusal} />;
   const [intent] = shown;
   if (intent?.type !== "intent") return <p className="quiet">Reading the run…</p>;
+  const narrowed = narrowedSentence(intent.body);
   return (
     <article>
       <RunHeader
@@ -45,6 +47,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
         connected={connected || isOver}
       />
       <h1 className="goal">{harmless(intent.body.intent.goal)}</h1>
+      {narrowed !== null && <p className="quiet">{narrowed}</p>}
       <TimeSlider records={records} upTo={upTo} onChange={setUpTo} />
       {upTo === null && <Decision runId={runId} view={view} requester={intent.body.principal} />}
       <Tasks steps={view.steps} />

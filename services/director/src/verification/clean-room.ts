@@ -7,6 +7,7 @@ import {
   isErrorCode,
   type CheckOutcome,
   type OutputRef,
+  type SandboxEvent,
   type SandboxOutcome,
   type SandboxStep,
   type SandboxStepOutcome,
@@ -18,6 +19,7 @@ import {
   INTEGRATION,
   type CleanRoomPort,
   type EnvironmentPort,
+  type RoomNews,
   type RoomOutcome,
   type RoomRequest,
 } from "../ports.ts";
@@ -73,7 +75,11 @@ export class CleanRoom implements CleanRoomPort {
         ...(request.traced === undefined ? {} : { traced: [...request.traced] }),
         ...(services === undefined ? {} : { services }),
       },
-      { signal, ...(request.ahead === true ? { patienceMs: 0 } : {}) },
+      {
+        signal,
+        ...(request.ahead === true ? { patienceMs: 0 } : {}),
+        ...(request.news === undefined ? {} : { onEvent: telling(request.news) }),
+      },
     );
     if (isPrepared(request)) return this.#prepared(outcome, checks, signal);
     return { ...outcomesOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
@@ -108,6 +114,16 @@ export class CleanRoom implements CleanRoomPort {
     if (blob === null || Buffer.byteLength(tail) >= bytes) return tail;
     return (await this.#files.get(blob)).toString("utf8");
   }
+}
+
+function telling(news: RoomNews): (event: SandboxEvent) => void {
+  return (event) => {
+    if ("ok" in event) return;
+    if (event.kind === "started") return news.started();
+    if (event.kind !== "step") return;
+    const [, number] = /^check-(\d+)$/.exec(event.id) ?? [];
+    if (number !== undefined) news.ended(Number(number) - 1, event.exitCode);
+  };
 }
 
 const isPrepared = ({ elsewhere, emptied }: RoomRequest): boolean =>

@@ -24,6 +24,7 @@ interface Overrides {
   found?: string[];
   others?: string[];
   onCanceled?: RepoCheckParts["onCanceled"];
+  tell?: RepoCheckParts["tell"];
 }
 
 function checksOver(over: Overrides = {}): RepoChecks {
@@ -39,6 +40,7 @@ function checksOver(over: Overrides = {}): RepoChecks {
     room: { check: over.room ?? (({ checks }) => Promise.resolve(once(checks.map(outcome)))) },
     signal: new AbortController().signal,
     onCanceled: over.onCanceled ?? (() => () => undefined),
+    tell: over.tell ?? (() => undefined),
   });
 }
 
@@ -69,6 +71,25 @@ test("names the commit's other checks only if the one that it found does not pas
     await events(["go test ./..."], 127, ["make test"]),
   ])
     expect(said[0]).not.toHaveProperty("others");
+});
+
+test("tells which check comes next, and how each one has ended", async () => {
+  const told: unknown[] = [];
+  const room: Overrides["room"] = ({ checks, news }) => {
+    news?.started();
+    checks.forEach((_, index) => news?.ended(index, index));
+    return Promise.resolve(once(checks.map(outcome)));
+  };
+  const checks = checksOver({ room, tell: (...said) => told.push(said) });
+  await checks.answer({ ...REQUEST, checks: ["make test", "make lint"] }, () => undefined);
+  expect(told).toEqual(
+    [
+      "waiting for a sandbox",
+      "running make test",
+      "make test passed, running make lint",
+      "make lint exited 1",
+    ].map((text) => ["chk_1", text]),
+  );
 });
 
 test("asks for no sandbox if there is no check", async () => {

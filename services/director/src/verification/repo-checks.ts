@@ -22,6 +22,7 @@ import {
 } from "@antiphon/contracts";
 import type { Candidate, CleanRoomPort, RepositoryPort } from "../ports.ts";
 import { requiredHistory } from "./history.ts";
+import { endOf, startOf } from "./check-news.ts";
 import { ONCE } from "./trials.ts";
 
 export interface RepoCheckParts {
@@ -34,12 +35,15 @@ export interface RepoCheckParts {
   readonly signal: AbortSignal;
   /** Calls back when the caller of the check has gone away; returns how to stop listening. */
   onCanceled(checkId: string, canceled: () => void): () => void;
+  /** Tells the caller what the check is at, beside what the sandbox-runner tells of its environment. May be lost. */
+  tell(checkId: string, text: string): void;
 }
 
 type Order = Pick<RepoCheckRequest, "checkId" | "repo" | "commit" | "patch" | "image" | "budgetMs">;
 type Checks = { commands: readonly string[]; discovered: boolean };
 
-const TASK = "check";
+/** The place of a task in the subjects of a check. */
+export const CHECK_TASK = "check";
 
 export class RepoChecks {
   readonly #parts: RepoCheckParts;
@@ -78,12 +82,18 @@ export class RepoChecks {
     const base = { repo, ref: "HEAD", commit };
     const history =
       request.git === true ? await requiredHistory(base, commit, DEFAULT_HISTORY, repository) : null;
+    const say = (text: string): void => this.#parts.tell(checkId, text);
+    say("waiting for a sandbox");
     const { trials } = await room.check(
       {
-        ...{ run: checkId, task: TASK, epoch: 1, purpose: "verify", trials: ONCE },
+        ...{ run: checkId, task: CHECK_TASK, epoch: 1, purpose: "verify", trials: ONCE },
         ...{ tree, history, candidate, checks: commands, image, budgetMs },
         setup: { repo, base: commit, lacks },
         again: true,
+        news: {
+          started: () => say(startOf(commands)),
+          ended: (index, exitCode) => say(endOf(commands, index, exitCode)),
+        },
         ...(services === undefined ? {} : { room: { services } }),
       },
       signal,

@@ -7,7 +7,7 @@ import { uniqueId } from "@antiphon/runtime";
 import { malformed } from "../http/malformed.ts";
 import type { Caller, RunAdmission } from "../intents/run-admission.ts";
 import { runOptionsOf } from "../intents/run-options.ts";
-import type { Backend } from "../ports.ts";
+import type { Backend, LiveOutput } from "../ports.ts";
 
 /** An order for a Director, and what the report says of its image. */
 export interface AdmittedCheck {
@@ -20,6 +20,8 @@ export interface CheckController {
   admit(body: unknown, caller: Caller): Promise<AdmittedCheck>;
   /** `signal`: the caller has gone away. */
   carryOut(admitted: AdmittedCheck, signal: AbortSignal): Promise<CheckReport>;
+  /** What the check is at, as it goes on; returns how to stop listening. */
+  listen(admitted: AdmittedCheck, hear: (news: LiveOutput) => void): () => void;
 }
 
 export function checkController(backend: Backend, admission: RunAdmission): CheckController {
@@ -46,6 +48,10 @@ export function checkController(backend: Backend, admission: RunAdmission): Chec
       };
       return { order, imageNote: options.image_note };
     },
+    listen: ({ order }, hear) =>
+      backend.onOutput(order.checkId, (output) => {
+        if (output.stream === "progress") hear(output);
+      }),
     async carryOut({ order, imageNote }, signal) {
       const { checkId, image } = order;
       const { commit, discovered, checks, others } = await backend.check(order, signal);

@@ -125,7 +125,7 @@ export const ROUTES: readonly Route[] = [
   route(
     "post",
     "/checks",
-    "Run a repository's checks in a clean room, without a run; spaces come before the answer",
+    "Run a repository's checks in a clean room, without a run; spaces come before the answer, or events with `Accept: text/event-stream`",
     200,
     ["CheckReport", "Problem"],
     "CheckRequest",

@@ -17,6 +17,11 @@ export function logFrame(log: {
   return `event: log\ndata: ${JSON.stringify(log)}\n\n`;
 }
 
+/** The answer to a request that told what it is at: the last event of its stream. */
+export function answerFrame(answer: object): string {
+  return `event: answer\ndata: ${JSON.stringify(answer)}\n\n`;
+}
+
 export const BEAT = ": beat\n\n";
 
 /** The form of a record over HTTP. `at` is JetStream's timestamp. */

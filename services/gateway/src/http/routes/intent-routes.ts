@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Gateway } from "../../gateway.ts";
 import { callerOf } from "../../sessions/session-scope.ts";
-import { answerSlowly } from "../slow-answer.ts";
+import { answerSlowly, answerWithNews } from "../slow-answer.ts";
 import { id, idempotencyKey, type Params } from "./route-values.ts";
 
 export function addIntents(server: FastifyInstance, gateway: Gateway): void {
@@ -40,7 +40,10 @@ export function addIntents(server: FastifyInstance, gateway: Gateway): void {
 export function addChecks(server: FastifyInstance, gateway: Gateway): void {
   server.post("/checks", async (request, reply) => {
     const admitted = await gateway.checks.admit(request.body, callerOf(request));
-    return answerSlowly(reply, (gone) => gateway.checks.carryOut(admitted, gone));
+    const work = (gone: AbortSignal) => gateway.checks.carryOut(admitted, gone);
+    const wantsNews = request.headers.accept?.includes("text/event-stream") ?? false;
+    if (!wantsNews) return answerSlowly(reply, work);
+    return answerWithNews(reply, work, (hear) => gateway.checks.listen(admitted, hear));
   });
 }
 

@@ -61,6 +61,7 @@ export class OpenCodeClient {
     const { input, session } = this.#parts.kept.underWay();
     await this.#start();
     for (const part of partsOf(await this.#messages(session))) this.#said.add(part.id);
+    this.#saidAtStart = this.#said.size;
     return this.#compiled(input, session, answer);
   }
 
@@ -118,7 +119,8 @@ export class OpenCodeClient {
         misses = 0;
         this.#tell(messages);
         const isIdle = status === undefined || status.type === "idle";
-        const hasBegun = messages.at(-1)?.info.id !== before;
+        // The prompt itself is stored first, and the status was asked for before that.
+        const hasBegun = messages.at(-1)?.info.id !== before && messages.at(-1)?.info.role === "assistant";
         if (isIdle && hasBegun) return isOver(messages) ? messages : null;
         if (isIdle && Date.now() - startMs > BEGIN_MS) return null;
         if (status?.type === "retry" && status.attempt > MODEL_RETRIES) throw new Error(status.message);

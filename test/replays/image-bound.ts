@@ -25,8 +25,12 @@ export const IMAGE_BOUND: readonly ImageBound[] = [
   // The program's words are a tool's output, and so the next prompt differs.
   pins("Python", "TESTED", "python3 --version | tee TESTED", { step: "model-call", what: /Python 3\.\d+/ }),
   pins("C", "COMPILER", "cc -dumpfullversion | tee COMPILER", { step: "model-call", what: /\d+\.\d\.\d/ }),
+  // The Node of the other image warns about the proxy's variable, which is a tool's output too.
+  pins("JavaScript", ".nvmrc", "node --print process.version > .nvmrc", {
+    step: "model-call",
+    what: /\.nvmrc differs/,
+  }),
   // Only the file differs.
-  pins("JavaScript", ".nvmrc", "node --print process.version > .nvmrc", { step: "diff", what: /\.nvmrc/ }),
   pins("Perl", ".perl-version", "perl -e 'print $^V, qq(\\n)' > .perl-version", {
     step: "diff",
     what: /\.perl-version/,

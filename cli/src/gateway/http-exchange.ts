@@ -51,7 +51,13 @@ function exchange(url: string, asked: Asked): Promise<Answer> {
       const parts: Buffer[] = [];
       message.on("data", (part: Buffer) => {
         parts.push(part);
-        asked.heard?.(part);
+        try {
+          asked.heard?.(part);
+        } catch (error) {
+          // cli/C1: what a gateway says may be anything.
+          reject(error as Error);
+          call.destroy();
+        }
       });
       message.once("error", reject);
       message.once("end", () =>

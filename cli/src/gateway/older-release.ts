@@ -4,7 +4,7 @@ const RELEASE = /^(\d{1,4})\.(\d{1,4})\.\d{1,4}(-[\w.-]{1,40})?$/;
 
 /**
  * The release of a gateway that is older than this command line, as far as new features go; null: it is not, or one of the two has no
- * release, such as a gateway that runs from its sources.
+ * release, such as a gateway that runs from its sources, or says none, as releases before this check.
  */
 export function olderRelease(gateway: unknown, own: string): string | null {
   const theirs = typeof gateway === "string" ? RELEASE.exec(gateway) : null;

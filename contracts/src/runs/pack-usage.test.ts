@@ -23,6 +23,11 @@ test.each([
     { usage: { ...usage, list: "messages" }, transcript: { format: "jsonl" } },
     /one event a line/,
   ],
+  [
+    "the file of its transcript, named again",
+    { usage: { ...usage, from }, transcript: { file: from.file, format: "jsonl" } },
+    /leave it out/,
+  ],
   ["a list in a file of lines", { usage: { ...usage, from, list: "messages" } }, /one event a line/],
   ["no number", { usage: { adds: "sum" }, transcript: { format: "jsonl" } }, /no number/],
 ] as const)("a pack that would say what it has used in %s is refused", (_, parts, why) => {

@@ -14,6 +14,8 @@ export function usageFault({ usage, transcript }: Said): string | null {
   if (format === undefined) return `"usage" reads the transcript, and the pack names none`;
   if (format === "text")
     return `"usage" reads events, and the transcript is text: name a file of events in "from"`;
+  if (usage.from !== undefined && usage.from.file === transcript?.file)
+    return `"from" of "usage" names the file of the transcript: leave it out, and the transcript is read`;
   if (usage.list !== undefined && format !== "json")
     return `"list" of "usage" is a path into one document, and there is one event a line`;
   if (usage.tokens === undefined && usage.cost_usd === undefined)

@@ -118,14 +118,23 @@ describe("the commands that prepare an environment are found", () => {
   });
 
   it.each([
-    ["setuptools_scm", { "setup.py": "setup(use_scm_version=True, setup_requires=['setuptools_scm'])" }],
-    ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\n' }],
-    ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n', "uv.lock": "" }],
-  ])("with a version for %s, which a sandbox without tags cannot find", async (_tool, files) => {
-    expect((await planOf(files))?.variables).toMatchObject({ SETUPTOOLS_SCM_PRETEND_VERSION: "9999.0.0" });
-    expect((await planOf({ "setup.py": "" }))?.variables).not.toHaveProperty(
-      "SETUPTOOLS_SCM_PRETEND_VERSION",
-    );
+    ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\n' }, ""],
+    ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n', "uv.lock": "" }, ""],
+    ["setuptools_scm", { "setup.py": "setup(use_scm_version=True, setup_requires=['setuptools_scm'])" }, ""],
+    [
+      "setuptools-scm",
+      { "pyproject.toml": '[project]\nname = "my.app-x"\n[build-system]\nrequires = ["setuptools-scm"]\n' },
+      "_FOR_MY_APP_X",
+    ],
+    [
+      "setuptools_scm",
+      { "setup.py": "", "setup.cfg": "[metadata]\nname = app\n[options]\nsetup_requires = setuptools_scm\n" },
+      "_FOR_APP",
+    ],
+  ])("with a version for %s, which a sandbox without tags cannot find", async (_tool, files, form) => {
+    const found = Object.keys((await planOf(files))?.variables ?? {}).filter((name) => /VERSION/.test(name));
+    expect(found).toEqual([`SETUPTOOLS_SCM_PRETEND_VERSION${form}`]);
+    expect((await planOf({ "setup.py": "" }))?.variables).not.toHaveProperty(found[0] ?? "");
   });
 
   it("with pytest where tests lie deep in a package and nothing names it", async () => {

@@ -7,6 +7,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "src/rates.js": 'load("currencies.json"); open(dir + "/locales/" + name)',
   "test/locales.test.js": 'load("currencies.json"); readdirSync("locales")',
   "README.md": "see data/rates.json",
+  "test.sh": "awk -f report.awk hours.txt | cmp - REPORT; cc calc.c && ./a.out",
 };
 
 async function found(paths: readonly string[], grants: readonly string[] = []): Promise<string[]> {
@@ -33,6 +34,8 @@ describe("data that a change touches beside a source", () => {
     ["no code names it", "assets/logo.svg"],
     ["it is a document", "README.md"],
     ["it is code", "src/other.js"],
+    ["it is a program in awk that a test runs", "report.awk"],
+    ["it is a source in C that a test compiles", "calc.c"],
   ])("belongs to the product if %s", async (_name, path) => {
     expect(await found(["src/rates.js", path])).toEqual([]);
   });

@@ -7,9 +7,9 @@
  */
 import type { CheckedFile } from "../patch/patch-policy.ts";
 import { pathMatcher } from "../patch/glob.ts";
-import { CODE } from "./added-judges.ts";
 import type { Guard } from "./guard.ts";
 import { judgesBy, namingOf, type FilesWith } from "./naming.ts";
+import { isProgramText } from "./program-text.ts";
 import { isDocument } from "./side.ts";
 
 /** Each is a search of the whole tree. A change of more data is about data. */
@@ -26,7 +26,7 @@ export async function judgingData(
   const changed = files
     .filter(({ change }) => change === "modify" || change === "delete")
     .map(({ path }) => path)
-    .filter((path) => !CODE.test(path) && !isDocument(path) && !granted.matches(path));
+    .filter((path) => !isProgramText(path) && !isDocument(path) && !granted.matches(path));
   // Without its data, a change of nothing else is the base.
   if (changed.length === 0 || changed.length > MOST || changed.length === files.length) return [];
   const judges = judgesBy(guards);

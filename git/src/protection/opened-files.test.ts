@@ -42,6 +42,7 @@ describe("a file that the check opened, of a change with other files", () => {
     ["code that a test names", "lib2/parse.js"],
     ["code that nothing names", "server.js"],
     ["code of a language that loads a directory as a whole", "rules/empty.go"],
+    ["a source that a Makefile compiles by a pattern", "util.c"],
     ["a document", "answers/README.md"],
   ])("belongs to the product if it is %s", async (_name, path) => {
     expect(await found(path)).toEqual([]);

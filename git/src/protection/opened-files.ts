@@ -7,10 +7,10 @@
  */
 import type { CheckedFile } from "../patch/patch-policy.ts";
 import { pathMatcher } from "../patch/glob.ts";
-import { CODE } from "./added-judges.ts";
 import type { Guard } from "./guard.ts";
 import { judgesBy, namingOf, type FilesWith } from "./naming.ts";
 import { isConfiguration } from "./places.ts";
+import { isProgramText } from "./program-text.ts";
 import { isBelowSources, isDocument } from "./side.ts";
 
 /** Each is a search of the whole tree. */
@@ -51,7 +51,7 @@ export function openable(
     .filter(({ change }) => change === "modify" || change === "delete")
     .map(({ path }) => path)
     .filter((path) => !isBelowSources(path) && !isDocument(path) && !granted.matches(path))
-    .filter((path) => !CODE.test(path) || LOADED_BY_NAME.test(path));
+    .filter((path) => !isProgramText(path) || LOADED_BY_NAME.test(path));
 }
 
 async function isUnexplained(
@@ -60,7 +60,7 @@ async function isUnexplained(
   filesWith: FilesWith,
 ): Promise<boolean> {
   const naming = await namingOf(path, filesWith);
-  if (!CODE.test(path)) return naming === null;
+  if (!isProgramText(path)) return naming === null;
   // A module that a test names is the object of the test. A configuration names directories of sources, too.
   return naming?.by === "directory" && naming.files.every((file) => judges(file) && !isConfiguration(file));
 }

@@ -10,6 +10,8 @@ import type { SetupNews } from "./setup-news.ts";
 import { wordsOfFailure } from "./setup-words.ts";
 
 const TOOL_MS = 60_000;
+/** Of each stream: its beginning and its end, in which the first error is looked for. */
+const FAILURE_BYTES = 64 * 1024;
 
 async function requireTools(
   tools: readonly string[],
@@ -62,7 +64,7 @@ export async function runSetup(
       env,
       stdin: null,
       timeoutMs: Math.max(1, endsAt - performance.now()),
-      keepBytes: 4096,
+      keepBytes: FAILURE_BYTES,
       maxOutputBytes: MAX_OUTPUT_BYTES,
       onOutput: (stream, piece) => {
         log.push(piece);
@@ -72,7 +74,7 @@ export async function runSetup(
     });
     if (exit.exitCode === 0) continue;
     const limit = endingOfExit(exit, "setup")?.message;
-    const said = wordsOfFailure(exit.stdout.tail, exit.stderr.tail);
+    const said = wordsOfFailure(exit.stdout.bytes.toString("utf8"), exit.stderr.bytes.toString("utf8"));
     const why = [limit, said].filter((part) => part !== undefined && part !== "").join("; ");
     throw new SetupFault(`\`${command}\` exited ${exit.exitCode}${why === "" ? "" : `: ${why}`}`);
   }

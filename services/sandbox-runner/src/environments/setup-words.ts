@@ -5,7 +5,7 @@ const FIRST_CHARS = 400;
 const LAST_CHARS = 300;
 
 /** How programs begin the line of an error: `npm error`, `[ERROR]`, `error[E0432]:`, `E: Unable to ...`. */
-const ERROR_LINE = /^[^\w\n]*(?:npm )?(?:error|err!|fatal|e:)(?=\W)/im;
+const ERROR_LINE = /^[^\w\r\n]{0,40}(?:npm )?(?:error|err!|fatal|e:)(?=\W)/im;
 
 /**
  * Some programs write their errors to standard output, and warnings to the other. A program like Maven or pip says first what is wrong

@@ -48,7 +48,7 @@ describe("the antiphon.yaml of `antiphon init`", () => {
   it("tells a further check that passes from one that does not, and sets neither", () => {
     const further = [tried("npm run build", 0), tried("npm run lint", 2)];
     const offered =
-      /^# These pass.*:\n#   - npm run build\n# These do not pass:\n#   - npm test:old\n#   - npm run lint$/m;
+      /^# These pass.*:\n# {3}- npm run build\n# These do not pass:\n# {3}- npm test:old\n# {3}- npm run lint$/m;
     const beside = text([tried("npm test:old", 1), tried("npm test", 0)], further);
     expect(beside).toMatch(offered);
     expect(declaredChecks(beside, "antiphon.yaml")).toEqual(["npm test"]);

@@ -157,7 +157,9 @@ describe("antiphon init", () => {
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stderr).toMatch(/✗ make test {2}exited 2[^]*✓ python3 -m unittest discover -q/);
     const text = readFileSync(join(project.path, "antiphon.yaml"), "utf8");
-    expect(text).toMatch(/^checks:\n {2}- python3 -m unittest discover -q\n# {3}- make test$/m);
+    expect(text).toMatch(
+      /^checks:\n {2}- python3 -m unittest discover -q\n# These do not pass:\n# {3}- make test$/m,
+    );
   });
 
   test("tries what it finds on the last commit, and writes what passed; it replaces a file only if told to", async () => {
@@ -167,7 +169,7 @@ describe("antiphon init", () => {
     expect(first.stderr).toMatch(/✓ npm test {2}\d.*\n✗ npm run lint {2}exited 3 after/);
     const file = join(project.path, "antiphon.yaml");
     const text = readFileSync(file, "utf8");
-    expect(text).toMatch(/^checks:\n {2}- npm test\n# {3}- npm run lint$/m);
+    expect(text).toMatch(/^checks:\n {2}- npm test\n# These do not pass:\n# {3}- npm run lint$/m);
     expect((await stack.antiphon(["validate", file])).code).toBe(0);
 
     const again = await init();
@@ -189,10 +191,12 @@ describe("antiphon init", () => {
     expect(existsSync(document.written)).toBe(true);
   });
 
-  test("says how to start a run on a check that ran and failed", async () => {
-    project = makeProject({ "package.json": JSON.stringify({ scripts: { test: "exit 1" } }) });
+  test("says how to start a run on a test that ran and failed, and names what passed", async () => {
+    const red = { test: "exit 1", build: "node -e 0" };
+    project = makeProject({ "package.json": JSON.stringify({ scripts: red }) });
     const { code, stderr } = await init();
     expect({ code, stderr }).toMatchObject({ code: 1 });
+    expect(stderr).toContain("no test passes on the last commit; `npm run build` passed");
     expect(stderr).toMatch(/if that failure is what to fix: antiphon run "<intent>" --check 'npm test'/);
   });
 });

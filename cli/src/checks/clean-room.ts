@@ -4,14 +4,12 @@ import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { BAR } from "../screen/failure-lines.ts";
 import { duration } from "../screen/table.ts";
+import { NewsPace } from "./news-pace.ts";
 import { linesOf } from "@antiphon/contracts/shapes/visible-text";
 
 const DEFAULT_BUDGET_S = 300;
 /** The wait for a free sandbox, and the work before and after it. */
 const WAIT_MS = 11 * 60_000;
-
-/** Without a terminal, what a check is at is a line of its own after so long a silence: the first time, and later. */
-const QUIET_MS = { first: 2_000, later: 10_000 };
 
 /**
  * Ctrl-C ends the command and closes the connection, and with it the check. `silent`: says nothing before the answer, as JSON
@@ -27,16 +25,12 @@ export async function checkInCleanRoom(
   const timeoutMs = (request.time_budget_s ?? DEFAULT_BUDGET_S) * 1000 + WAIT_MS;
   const began = Date.now();
   let news = "";
-  let told = "";
-  let next = began + QUIET_MS.first;
+  const pace = new NewsPace(began);
   const draw = (): void => {
     const now = Date.now();
     const line = `in the clean room (${duration(now - began)})${news === "" ? "" : `: ${news}`}`;
     screen.status(line);
-    if (silent || screen.live || news === told || now < next) return;
-    screen.err(line);
-    told = news;
-    next = now + QUIET_MS.later;
+    if (!silent && !screen.live && pace.due(news, now)) screen.err(line);
   };
   const timer = setInterval(draw, 200);
   try {

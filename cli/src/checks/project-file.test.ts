@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   declaredChecks,
   furtherCommands,
+  nothingSet,
   projectFileText,
   ranAndFailed,
   type Tried,
@@ -39,8 +40,38 @@ describe("the antiphon.yaml of `antiphon init`", () => {
     expect(file).toContain("#   npm test: passed in 1.2 s");
     expect(file).toContain("#   npm run lint: failed in 1.2 s, exit code 2");
     expect(file).toContain("#   npm run build: ran out of time after 1.2 s");
-    expect(file).toContain("\n#   - npm run lint\n");
+    expect(file).toContain("\n# These do not pass:\n#   - npm run lint\n#   - npm run build\n");
+    expect(file).not.toContain("These pass");
     expect(declaredChecks(file, "antiphon.yaml")).toEqual(["npm test"]);
+  });
+
+  it("tells a further check that passes from one that does not, and sets neither", () => {
+    const further = [tried("npm run build", 0), tried("npm run lint", 2)];
+    const offered =
+      /^# These pass.*:\n# {3}- npm run build\n# These do not pass:\n# {3}- npm test:old\n# {3}- npm run lint$/m;
+    const beside = text([tried("npm test:old", 1), tried("npm test", 0)], further);
+    expect(beside).toMatch(offered);
+    expect(declaredChecks(beside, "antiphon.yaml")).toEqual(["npm test"]);
+    const without = text([tried("npm test:old", 1)], further);
+    expect(without).toMatch(offered);
+    expect(declaredChecks(without, "antiphon.yaml")).toBeNull();
+    const uncommented = without
+      .replace("# checks:", "checks:")
+      .replace("#   - npm run build", "  - npm run build");
+    expect(declaredChecks(uncommented, "antiphon.yaml")).toEqual(["npm run build"]);
+  });
+
+  it("says that no test passes, and what did", () => {
+    const told = (found: Tried[], further: Tried[]) =>
+      nothingSet({ commit: COMMIT, found, further, image: null });
+    const further = [tried("npm run build", 0), tried("npm run lint", 2), tried("make check", 0)];
+    expect(told([tried("npm test", 1)], further)).toMatch(
+      /^no test passes on the last commit; `npm run build` and `make check` passed, /,
+    );
+    expect(told([], further)).toMatch(/^no test was found; `npm run build` and `make check` passed, /);
+    expect(told([tried("npm test", 1)], [tried("npm run lint", 2)])).toMatch(
+      /^no check passes on the last commit\. /,
+    );
   });
 
   it("tells a check that ran and failed from one that passed, could not start or ran out of time", () => {

@@ -21,7 +21,9 @@ export interface Findings {
 
 export function projectFileText({ commit, found, further, image }: Findings): string {
   const active = found.filter(passed);
-  const others = [...found.filter((one) => !passed(one)), ...further];
+  const failing = [...found, ...further].filter((one) => !passed(one));
+  const passing = further.filter(passed);
+  const tried = [...active, ...passing, ...failing];
   const lines = [
     "# Antiphon's settings for this repository.",
     "#",
@@ -33,19 +35,37 @@ export function projectFileText({ commit, found, further, image }: Findings): st
     "# A change that no check depends on lands with a remark. `--require-proof regression` refuses it, and `requireProof` in",
     "# the deployment's policy does so in all runs; neither is a key of this file, which a granted run could change.",
     `# Tried on ${commit.slice(0, 10)}:`,
-    ...(found.length + further.length === 0 ? ["#   nothing that looks like a check was found"] : []),
-    ...[...active, ...others].map((one) => `#   ${scalar(one.command)}: ${told(one)}`),
-    ...(active.length === 0
-      ? ["# checks:", ...(others.length === 0 ? ["#   - make test"] : [])]
-      : ["checks:"]),
+    ...(tried.length === 0 ? ["#   nothing that looks like a check was found"] : []),
+    ...tried.map((one) => `#   ${scalar(one.command)}: ${told(one)}`),
+    ...(active.length > 0
+      ? ["checks:"]
+      : [
+          "# No test passed, so no check is set.",
+          "# checks:",
+          ...(tried.length === 0 ? ["#   - make test"] : []),
+        ]),
     ...active.map(({ command }) => `  - ${scalar(command)}`),
-    ...others.map(({ command }) => `#   - ${scalar(command)}`),
+    ...offered(
+      active.length > 0
+        ? "# These pass too; without its `# ` a line is a check as well:"
+        : "# These pass; without its `# `, and that of `checks:`, a line is a check:",
+      passing,
+    ),
+    ...offered("# These do not pass:", failing),
     "",
     "# The sandbox image: one of `antiphon images list`. `default` is the standard image, even if a devcontainer.json names",
     "# another one.",
     image === null ? "# image: default" : `image: ${scalar(image)}`,
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/**
+ * Comments, also if they pass: a build or a linter that passes says less than the tests, and as the only check it would prove
+ * every change that compiles.
+ */
+function offered(title: string, commands: readonly Tried[]): string[] {
+  return commands.length === 0 ? [] : [title, ...commands.map(({ command }) => `#   - ${scalar(command)}`)];
 }
 
 export function passed({ exitCode }: Tried): boolean {
@@ -62,6 +82,15 @@ export function told({ exitCode, timedOut, durationMs }: Tried): string {
   if (exitCode === 0) return `passed in ${time}`;
   if (timedOut) return `ran out of time after ${time}`;
   return exitCode === null ? `did not finish in ${time}` : `failed in ${time}, exit code ${exitCode}`;
+}
+
+/** Told where no check is set. */
+export function nothingSet({ found, further }: Findings): string {
+  const passing = further.filter(passed).map(({ command }) => `\`${command}\``);
+  const rooms = "A check runs without a network, on the tracked files and the programs of the image";
+  if (passing.length === 0) return `no check passes on the last commit. ${rooms}`;
+  const which = found.length === 0 ? "no test was found" : "no test passes on the last commit";
+  return `${which}; ${passing.join(" and ")} passed, and the file offers that as a comment. ${rooms}`;
 }
 
 /** On one line, quoted where YAML needs it. */

@@ -34,7 +34,7 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   const { repositoryOf } = await import("../runs/repository-place.ts");
   const { headOf } = await import("../checks/work-tree-diff.ts");
   const files = await import("../checks/repository-files.ts");
-  const { passed, projectFileText, ranAndFailed } = await import("../checks/project-file.ts");
+  const { nothingSet, passed, projectFileText, ranAndFailed } = await import("../checks/project-file.ts");
   const { quoted } = await import("../checks/command-line.ts");
   const { top, head } = await headOf(repositoryOf(flags.repo));
   const there = files.projectFileOf(top);
@@ -50,9 +50,7 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   if (written === null) return context.screen.document(text);
   context.screen.out(`${written} is written; commit it, so that runs read it`);
   if (good) return;
-  context.screen.err(
-    "no check passes on the last commit. A check runs without a network, on the tracked files and the programs of the image",
-  );
+  context.screen.err(nothingSet(findings));
   const failing = findings.found.find(ranAndFailed);
   if (failing !== undefined)
     context.screen.err(

@@ -27,3 +27,14 @@ test("the output of an earlier command is not shown for a later one, and much ou
   for (let i = 0; i < 100; i += 1) news.push(Buffer.alloc(65_536, "x"));
   expect(news.text(0).length).toBeLessThan(200);
 });
+
+test("a warning of npm is not what a setup is at", () => {
+  const news = new SetupNews(0);
+  news.command("npm ci");
+  const warning =
+    'npm warn Unknown env config "store-dir". This will stop working in the next major version of npm.';
+  news.push(Buffer.from(`${warning}\n\u001b[33mnpm WARN\u001b[0m deprecated glob@7`));
+  expect(news.text(41_000)).toBe("preparing the environment for 41 s: npm ci");
+  news.push(Buffer.from("\nadded 3 packages\n" + warning));
+  expect(news.text(41_000)).toBe("preparing the environment for 41 s: npm ci: added 3 packages");
+});

@@ -4,6 +4,8 @@ const TOLD_CHARS = 120;
 const MOST_WAITING = 4096;
 /** Colours and cursor moves of programs that take the log for a terminal. */
 const SEQUENCES = /\u001b\[[0-9;?]*[A-Za-z]/g;
+/** npm warns of variables that are for pnpm, and of old packages, and then says nothing while it downloads. */
+const WARNING = /^\s*npm warn\b/i;
 
 export class SetupNews {
   readonly #begunMs: number;
@@ -25,15 +27,20 @@ export class SetupNews {
     const text = this.#open + piece.toString("utf8");
     const lines = text.split(/[\r\n]+/); // A progress bar begins its line again.
     this.#open = (lines.pop() ?? "").slice(-MOST_WAITING);
-    this.#last = lines.findLast((line) => line.trim() !== "") ?? this.#last;
+    this.#last = lines.findLast(isNews) ?? this.#last;
   }
 
   text(nowMs: number): string {
     const seconds = Math.round((nowMs - this.#begunMs) / 1000);
     const since = seconds === 0 ? "" : ` for ${seconds} s`;
-    const said = told(this.#open.trim() === "" ? this.#last : this.#open);
+    const said = told(isNews(this.#open) ? this.#open : this.#last);
     return `preparing the environment${since}: ${told(this.#command)}${said === "" ? "" : `: ${said}`}`;
   }
+}
+
+function isNews(line: string): boolean {
+  const plain = line.replace(SEQUENCES, "");
+  return plain.trim() !== "" && !WARNING.test(plain);
 }
 
 function told(text: string): string {

@@ -55,7 +55,7 @@ function exchange(url: string, asked: Asked): Promise<Answer> {
           asked.heard?.(part);
         } catch (error) {
           // cli/C1: what a gateway says may be anything.
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
           call.destroy();
         }
       });

@@ -140,6 +140,21 @@ test("a change of git's that a rule forbids ends the run in one attempt", async 
   expect(at.landed(document.runId)).toHaveLength(1);
 });
 
+test("a task is told what an inspection that it depends on has found", async () => {
+  const at = projectOfTest({ "a.txt": "one\n" });
+  const found = "a.txt ends before its second line";
+  const tasks = [
+    edit(1, `grep -c '' a.txt && echo '${found}'`, { kind: "inspect" }),
+    edit(2, 'printf %s "$ANTIPHON_TASK" > brief.json', { dependencies: [1], checks: ["test -s brief.json"] }),
+  ];
+  const { document } = await run(at, ["--plan", plan("inspected", tasks), "--command", "false"]);
+  expect(document, document.message).toMatchObject({ status: "succeeded" });
+  const brief = at.git("show", `${document.commit}:brief.json`);
+  expect((JSON.parse(brief) as { earlier: object[] }).earlier).toMatchObject([
+    { task: "T-001", kind: "inspect", output: `1\n${found}` },
+  ]);
+});
+
 test("a reset goes back to a checkpoint as a verified change; the next task knows; nothing of a hostile repository runs", async () => {
   const ran = join(scratch, "ran");
   const at = projectOfTest({

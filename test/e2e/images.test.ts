@@ -20,18 +20,21 @@ let stack: Stack;
 let minimal: MinimalImage;
 let busybox: MinimalImage;
 let withGo: MinimalImage;
+let withEnv: MinimalImage;
 const projects: Project[] = [];
 
 beforeAll(async () => {
   minimal = makeMinimalImage("e2e");
   busybox = await makeBusyboxImage("e2e-busybox");
   withGo = makeMinimalImage("e2e-go", [], { go: "#!/bin/sh\ngrep -q hello greeting.txt" });
+  withEnv = makeMinimalImage("e2e-env", ["ENV GREETING=hello"]);
   stack = await startStack();
 });
 afterAll(async () => {
-  for (const { ref } of [minimal, busybox, withGo]) await stack.antiphon(["images", "disallow", ref]);
+  for (const { ref } of [minimal, busybox, withGo, withEnv])
+    await stack.antiphon(["images", "disallow", ref]);
   await stack.stop();
-  for (const image of [minimal, busybox, withGo]) image.remove();
+  for (const image of [minimal, busybox, withGo, withEnv]) image.remove();
 });
 afterEach(() => {
   for (const project of projects.splice(0)) project.remove();
@@ -130,6 +133,19 @@ describe("the image of a run", () => {
       ...["check", "--repo", repo.path, "--image", minimal.ref],
     ]);
     expect(report.document.checks.map(({ command }) => command)).toEqual(["sh ./test.sh"]);
+  });
+
+  test("brings its variables (ENV) into the attempt and into the checks", async () => {
+    const repo = project({
+      "greeting.txt": "helo\n",
+      "test.sh": 'test "$GREETING" = hello && grep -q "$GREETING" greeting.txt\n',
+    });
+    const { code } = await stack.antiphon(["images", "allow", withEnv.ref]);
+    expect(code).toBe(0);
+    const command = 'sed -i "s/helo/$GREETING/" greeting.txt';
+    const run = ["run", "Fix the broken greeting", "--repo", repo.path, "--command", command];
+    const { document } = await stack.json<Summary>([...run, "--image", withEnv.ref]);
+    expect(document).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
   });
 
   test("can be one of its own for a task of a plan, whose checks run in it as well", async () => {

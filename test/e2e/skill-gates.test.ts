@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   BUCKETS,
   validateSkillResult,
@@ -38,7 +39,7 @@ interface Read {
 }
 
 /** As published for other programs. */
-const IO_SCHEMA = new URL("../../contracts/schemas/skills/reviewer/io_schema.json", import.meta.url);
+const SKILLS = fileURLToPath(new URL("../../contracts/schemas/skills", import.meta.url));
 
 let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-skills-"));
@@ -94,6 +95,37 @@ const order = (records: readonly Read[]): string[] =>
     .filter(({ taskId }) => taskId !== null)
     .map(({ type, taskId, epoch }) => `${type} ${taskId} ${epoch}`);
 
+/** The last result below `skills/results/{run_id}/`. @param left the names of all files that are there */
+async function resultOf(runId: string, left: readonly string[]): Promise<SkillResult> {
+  const out = mkdtempSync(join(scratch, "export-"));
+  await stack.antiphon(["evidence", "export", runId, "--out", out]);
+  const results = `skills/results/${runId}/`;
+  const files = readdirSync(out, { recursive: true, encoding: "utf8" }).filter((path) =>
+    path.includes(results),
+  );
+  const named = files.map((path) => path.slice(path.indexOf(results) + results.length)).toSorted();
+  expect(named).toEqual(left);
+  const path = files.findLast((one) => one.endsWith(".json")) ?? "";
+  return JSON.parse(readFileSync(join(out, path), "utf8")) as SkillResult;
+}
+
+/** The schema of the skill holds for the result, and not without one of its sides. */
+function expectDescribed(result: SkillResult): void {
+  const file = join(SKILLS, result.skill, "io_schema.json");
+  const schema = JSON.parse(readFileSync(file, "utf8")) as SkillIoSchema;
+  expect(validateSkillResult(result, schema)).toMatchObject({ ok: true });
+  const [pair] = result.pairs;
+  for (const side of ["input", "output"] as const) {
+    const without = { ...result, pairs: [{ ...pair, [side]: {} }] };
+    expect(validateSkillResult(without, schema)).toMatchObject({
+      ok: false,
+      errors: expect.arrayContaining([
+        expect.objectContaining({ path: expect.stringContaining(`/pairs/0/${side}`) as string }),
+      ]) as unknown,
+    });
+  }
+}
+
 describe("a reviewer as a gate", () => {
   test("blocks a change with its findings, which the next attempt is told, and lets the corrected one land once", async () => {
     const at = project();
@@ -127,17 +159,7 @@ then sed -i 's/a - b/Number(a) + Number(b)/' add.js; else ${FIX}; fi`;
     const made = { ...FOUND, quote: "not in the file" };
     const shown = await run(at, ["--gate", "reviewer"], program({ reviewer: findings([info, made]) }));
     expect(shown).toMatchObject({ status: "succeeded" });
-    const out = join(scratch, "export");
-    await stack.antiphon(["evidence", "export", shown.runId, "--out", out]);
-    const results = `skills/results/${shown.runId}/`;
-    const files = readdirSync(out, { recursive: true, encoding: "utf8" }).filter((path) =>
-      path.includes(results),
-    );
-    const named = files.map((path) => path.slice(path.indexOf(results) + results.length)).toSorted();
-    expect(named).toEqual(["T-001-reviewer.json", "T-001-reviewer.md"]);
-    const path = files.find((one) => one.endsWith(".json")) ?? "";
-    const result = JSON.parse(readFileSync(join(out, path), "utf8")) as SkillResult;
-    const [pair] = result.pairs;
+    const result = await resultOf(shown.runId, ["T-001-reviewer.json", "T-001-reviewer.md"]);
     expect(result).toEqual({
       ...{ skill: "reviewer", run_id: shown.runId },
       pairs: [
@@ -155,17 +177,7 @@ then sed -i 's/a - b/Number(a) + Number(b)/' add.js; else ${FIX}; fi`;
         },
       ],
     });
-    const schema = JSON.parse(readFileSync(IO_SCHEMA, "utf8")) as SkillIoSchema;
-    expect(validateSkillResult(result, schema)).toMatchObject({ ok: true });
-    for (const side of ["input", "output"] as const) {
-      const without = { ...result, pairs: [{ ...pair, [side]: {} }] };
-      expect(validateSkillResult(without, schema)).toMatchObject({
-        ok: false,
-        errors: expect.arrayContaining([
-          expect.objectContaining({ path: expect.stringContaining(`/pairs/0/${side}`) as string }),
-        ]) as unknown,
-      });
-    }
+    expectDescribed(result);
     const read = await stack.json<{ findings: unknown[] }>(["findings", shown.runId]);
     expect(read.document.findings).toHaveLength(1);
   });
@@ -212,6 +224,9 @@ describe("a QA as a gate", () => {
     expect(shown).toMatchObject({ status: "failed", code: "ANT_GATE_BLOCKED" });
     expect(shown.message).toContain("after 2 attempts: qa: add(0.1, 0.2) prints");
     expect(at.landed(shown.runId)).toEqual([]);
+    const result = await resultOf(shown.runId, ["T-001-qa.json", "T-001-qa.json"]);
+    expect(result).toMatchObject({ skill: "qa", pairs: [{ output: { result: "FAIL" } }] });
+    expectDescribed(result);
   });
 
   test("judges after the reviewer, and people decide beside both", async () => {

@@ -59,6 +59,10 @@ beforeAll(async () => {
     const { document: view } = await stack.json<{ tasks: { phase: string }[] }>(["get", runId]);
     return view.tasks[0]?.phase === "claimed" ? true : null;
   });
+  // Spans leave each second, and a process that is killed takes those of its last one with it.
+  await eventually("the Director tells its first span", () =>
+    received.some(({ name }) => name === "inspect") ? true : null,
+  );
   process.kill(stack.pid("director"), "SIGKILL");
   expect((await stack.antiphon(["wait", runId])).code).toBe(0);
   const view = await stack.http("GET", `/runs/${runId}`);

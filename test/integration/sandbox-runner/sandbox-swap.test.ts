@@ -72,9 +72,10 @@ async function attempt(sandbox: Sandbox, argv: readonly string[]): Promise<Attem
   }
 }
 
-/** A value as text, without the names that every sandbox has for itself. */
+/** A value as text, without the names that every sandbox has for itself. A tree has a copy for each user that a sandbox may get. */
 const textOf = (value: unknown): string =>
   JSON.stringify(value ?? null)
+    .replaceAll(/-files-[a-z0-9]+/g, "-files-<copy>")
     .replaceAll(/\b6[01]\d{3}\b/g, "<user>")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "<name>");
 

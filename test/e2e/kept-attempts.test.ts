@@ -102,7 +102,7 @@ async function enforce(says: Partial<PolicyProfile>): Promise<void> {
   }
 }
 
-/** What another run needs: the text of a file of the first attempt's evidence, when it is there. */
+/** The text of a file of the first attempt's evidence, as soon as it is there. */
 const kept = (runId: string, path: string): Promise<string> =>
   eventually(`${path} of ${runId}`, async () => {
     const { code, stdout } = await stack.antiphon(["evidence", "get", runId, "T-001", "1", path]);

@@ -129,7 +129,7 @@ export type ExportAgain = (
 /** Publishes a live line for people who watch. Lines may be lost without harm. */
 export type Progress = (text: string) => void;
 
-/** What an agent is told of the work before. */
+/** The earlier work that an agent is told about. */
 export interface ToldBefore {
   /** The diff of the newest attempt before this one that left one; null: there is none. */
   readonly previousDiff: string | null;

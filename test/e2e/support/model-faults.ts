@@ -1,4 +1,4 @@
-/** How a run of a real agent has to end whose model server fails. What was paid for is kept either way. */
+/** The ends that a run of a real agent may have when its model server fails. Each keeps the work that was paid for. */
 import { expect } from "vitest";
 import { ERRORS, type ErrorCode } from "@antiphon/contracts";
 import type { Trouble } from "../../support/model-trouble.ts";

@@ -49,7 +49,7 @@ export interface Ran {
   readonly printed?: SandboxStepOutcome | null;
   /** The transcript, if the agent left one as a file. Default: null. */
   readonly account?: ChangedFile | null;
-  /** What it says that it has used, if it left that as a file. Default: null. */
+  /** The file with the tokens and the cost that the agent states. Default: null, it left none. */
   readonly used?: ChangedFile | null;
   /** The messages of people that the agent was given. Default: none. */
   readonly heard?: NonNullable<ReportedResult["heard"]>;

@@ -12,7 +12,7 @@ const ENDINGS = { jsonl: "jsonl", json: "json", text: "txt" } as const;
 /** What an agent wrote about itself in the work tree; null: nothing, or not in a file. */
 export interface OwnWords {
   readonly account: ChangedFile | null;
-  /** What it says that it has used. */
+  /** The file with the tokens and the cost that it states. */
   readonly used: ChangedFile | null;
 }
 

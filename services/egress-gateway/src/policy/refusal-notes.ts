@@ -1,7 +1,9 @@
 /**
- * What a report says about requests that came to nothing: the first that was refused and the first that failed, the first that no retry of
- * the call helps, the hosts that may not be reached, whether something got through nevertheless, and what became of the last call that did.
- * Pure.
+ * Notes about the requests of a sandbox, for its report. Pure. They name
+ * - the first request that was refused, and the first that failed;
+ * - the first model call that no retry helps, and the fate of the newest one that left;
+ * - the hosts that may not be reached;
+ * - whether something got through nevertheless.
  *
  * That calls under way hold the budget, or that its account cannot be read, is over in a while, so it is not noted.
  */

@@ -20,7 +20,7 @@ export interface CheckController {
   admit(body: unknown, caller: Caller): Promise<AdmittedCheck>;
   /** `signal`: the caller has gone away. */
   carryOut(admitted: AdmittedCheck, signal: AbortSignal): Promise<CheckReport>;
-  /** What the check is at, as it goes on; returns how to stop listening. */
+  /** Hears each stage of the check as it begins; returns how to stop listening. */
   listen(admitted: AdmittedCheck, hear: (news: LiveOutput) => void): () => void;
 }
 

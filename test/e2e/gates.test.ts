@@ -4,8 +4,8 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BUCKETS, type PolicyProfile, type RunStep } from "@antiphon/contracts";
-import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
+import type { PolicyProfile, RunStep } from "@antiphon/contracts";
+import { enforcePolicy, OPEN } from "./support/enforce-policy.ts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -16,13 +16,6 @@ const [SHARED, ANN, BEN, CLEO] = [
   "ben-s-own-s3cret",
   "cleo-s-own-s3cret",
 ] as const;
-const OPEN: PolicyProfile = {
-  name: "team",
-  protectedBranches: [],
-  requireTestsBeforePush: false,
-  requireApprovalForPush: false,
-  allowedWorkItemTransitions: [],
-};
 
 /** Also passes on the base, so it proves no fix. */
 const DOCS_CHECK = "test -s test.js";
@@ -40,21 +33,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Stores the deployment's policy as its operator would. */
-async function enforce(says: Partial<PolicyProfile>): Promise<void> {
-  const bus = await connectBus({
-    servers: stack.ready.nats,
-    user: readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk")),
-    name: "policy",
-    log: createLogger("policy", { level: "error" }),
-  });
-  try {
-    const config = { profiles: { team: { ...OPEN, ...says } }, defaultProfile: "team", globalLimits: {} };
-    await openKv(bus, BUCKETS.policies).put("config", config);
-  } finally {
-    await bus.close();
-  }
-}
+const enforce = (says: Partial<PolicyProfile>): Promise<void> => enforcePolicy(stack, says);
 
 const as = (token: string) => ({ env: { ANTIPHON_TOKEN: token } });
 

@@ -6,22 +6,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BUCKETS, type PolicyProfile } from "@antiphon/contracts";
-import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
+import type { PolicyProfile } from "@antiphon/contracts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { processesOf } from "./support/containers.ts";
+import { enforcePolicy } from "./support/enforce-policy.ts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 const HOST = "models.kept.test";
-const OPEN: PolicyProfile = {
-  name: "team",
-  protectedBranches: [],
-  requireTestsBeforePush: false,
-  requireApprovalForPush: false,
-  allowedWorkItemTransitions: [],
-};
 const SAID = "I asked my model, and the sum is right now";
 
 let stack: Stack;
@@ -86,21 +79,7 @@ const until = (runId: string, wanted: string) =>
     60_000,
   );
 
-/** Stores the deployment's policy as its operator would. */
-async function enforce(says: Partial<PolicyProfile>): Promise<void> {
-  const bus = await connectBus({
-    servers: stack.ready.nats,
-    user: readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk")),
-    name: "policy",
-    log: createLogger("policy", { level: "error" }),
-  });
-  try {
-    const config = { profiles: { team: { ...OPEN, ...says } }, defaultProfile: "team", globalLimits: {} };
-    await openKv(bus, BUCKETS.policies).put("config", config);
-  } finally {
-    await bus.close();
-  }
-}
+const enforce = (says: Partial<PolicyProfile>): Promise<void> => enforcePolicy(stack, says);
 
 /** The text of a file of the first attempt's evidence, as soon as it is there. */
 const kept = (runId: string, path: string): Promise<string> =>

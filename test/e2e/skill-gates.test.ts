@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
-  BUCKETS,
   validateSkillResult,
   type AgentSpec,
   type Gate,
@@ -16,10 +15,10 @@ import {
   type SkillIoSchema,
   type SkillResult,
 } from "@antiphon/contracts";
-import { connectBus, createLogger, openKv, readNatsUser } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { atNight } from "../support/night.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
+import { enforcePolicy } from "./support/enforce-policy.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, type Project } from "./support/project.ts";
 import { projectOfTest } from "./support/project-of-test.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -375,22 +374,5 @@ async function reached(runId: string, type: string): Promise<void> {
   }
 }
 
-/** Stores the deployment's policy as its operator would. */
-async function enforce(says: Partial<PolicyProfile>): Promise<void> {
-  const bus = await connectBus({
-    servers: stack.ready.nats,
-    user: readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk")),
-    name: "policy",
-    log: createLogger("policy", { level: "error" }),
-  });
-  const open = {
-    ...{ name: "team", protectedBranches: [], allowedWorkItemTransitions: [] },
-    ...{ requireTestsBeforePush: false, requireApprovalForPush: false, ownJudges: true },
-  };
-  try {
-    const config = { profiles: { team: { ...open, ...says } }, defaultProfile: "team", globalLimits: {} };
-    await openKv(bus, BUCKETS.policies).put("config", config);
-  } finally {
-    await bus.close();
-  }
-}
+const enforce = (says: Partial<PolicyProfile>): Promise<void> =>
+  enforcePolicy(stack, { ownJudges: true, ...says });

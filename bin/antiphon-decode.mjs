@@ -5,6 +5,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { isTooOld, runByNewerNode } from "./newer-node.mjs";
 
 const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
 const builds = join(root, ".antiphon/build");
@@ -18,6 +19,7 @@ async function bundleDir() {
   return ensureBuilt(root);
 }
 
+if (isTooOld()) await runByNewerNode(root);
 nodeModule.enableCompileCache?.();
 const { main } = await import(pathToFileURL(join(await bundleDir(), "decode.js")).href);
 main(process.argv.slice(2));

@@ -5,8 +5,11 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import * as nodeModule from "node:module";
+import { isTooOld, runByNewerNode } from "./newer-node.mjs";
 
 const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
+
+const NEWER_NODE = "install Node 24 or newer (nodejs.org); in a checkout, `npm run setup` brings one";
 
 function tell(code, message, remedy) {
   if (process.argv.includes("--json"))
@@ -68,9 +71,8 @@ function prebuilt() {
   return fail("ANT_SETUP_MISSING", "there is no bundle and no source to build it from", "reinstall Antiphon");
 }
 
-const major = Number(process.versions.node.split(".")[0]);
-if (major < 20)
-  fail("ANT_NODE_TOO_OLD", `Node ${process.versions.node} is too old`, "install Node 20.19 or newer");
+if (isTooOld() && !(await runByNewerNode(root)))
+  fail("ANT_NODE_TOO_OLD", `Node ${process.versions.node} is too old`, NEWER_NODE);
 nodeModule.enableCompileCache?.();
 const bundle = await bundleDir();
 // Only services need source lines in their stack traces; other commands start 20 ms sooner without source maps.

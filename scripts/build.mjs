@@ -106,7 +106,7 @@ export async function bundle(root, outdir) {
     alias: { e2b: "e2b/dist/index.mjs" },
     format: "esm",
     platform: "node",
-    target: "node20",
+    target: "node24",
     chunkNames: "chunks/[name]-[hash]",
     minifySyntax: true,
     minifyWhitespace: true,

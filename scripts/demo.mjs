@@ -7,7 +7,7 @@
  * free loopback ports, hands in the intent, and stops everything again.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -19,9 +19,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const home = join(root, ".antiphon", "demo");
 const repo = join(home, "date-parser");
 const antiphon = join(root, "bin", "antiphon.mjs");
+/** The Node that set-up brings; the one that runs this script may be older. */
+const ownNode = join(root, "node_modules/.bin/node");
 const recording = join(root, "examples", "date-parser.recording.json");
 
 const here = (path) => relative(process.cwd(), path) || ".";
+const node = () => (existsSync(ownNode) ? ownNode : process.execPath);
 const heading = (text) => console.log(`\n== ${text}`);
 
 function must(command, args, options = {}) {
@@ -64,7 +67,7 @@ function startServices() {
     join(home, "state"),
     "--json",
   ];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(node(), args, { stdio: ["ignore", "pipe", "inherit"] });
   const exited = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
   const ready = new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
@@ -80,7 +83,7 @@ function startServices() {
 
 function cli(env, ...args) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [antiphon, ...args], {
+    const child = spawn(node(), [antiphon, ...args], {
       stdio: "inherit",
       env: { ...process.env, ...env },
     });

@@ -138,6 +138,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/cli/dev-lock.test.ts",
   "test/integration/cli/gateway-dev.test.ts",
   "test/integration/cli/journal-check.test.ts",
+  "test/integration/cli/node-version.test.ts",
   "test/integration/deploy/monitoring.test.ts",
   "test/integration/director/base-steps.test.ts",
   "test/integration/director/cheats-carried-few.test.ts",

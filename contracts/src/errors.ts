@@ -130,7 +130,7 @@ const TABLE = {
   ANT_NATS_TOPOLOGY: ["terminal", 500, 4, "A stream exists with other guarantees than this version needs.", "Inspect it with `nats stream info`, then change or remove it by hand; guarantees are never loosened automatically."],
   ANT_NATS_UNREACHABLE: ["retry", 503, 4, "No NATS server answers.", "Check that the NATS server of the services runs: `antiphon doctor`. `antiphon dev` has one inside; other services find theirs by ANTIPHON_NATS_URL."],
   ANT_NATS_UNSAFE_DURABILITY: ["terminal", 503, 4, "The NATS server acknowledges messages before it has written them to disk.", "Set `jetstream { sync_interval: always }`, or accept the risk with ANTIPHON_UNSAFE_DURABILITY=1."],
-  ANT_NODE_TOO_OLD: ["terminal", 500, 2, "This version of Node is too old.", "Install Node 20.19 or newer."],
+  ANT_NODE_TOO_OLD: ["terminal", 500, 2, "This version of Node is too old.", "Install Node 24 or newer."],
   ANT_PATCH_BINARY: ["attempt", 422, 1, "A binary part of the patch is damaged, empty or too large.", "Create it with `git diff --binary --full-index`."],
   ANT_PATCH_DOES_NOT_APPLY: ["attempt", 422, 1, "The patch does not fit the base tree.", "Create it against the commit that the run starts from."],
   ANT_PATCH_DUPLICATE: ["attempt", 422, 1, "The patch touches one path twice.", "Put all changes of a file into one section."],

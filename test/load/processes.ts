@@ -167,7 +167,7 @@ async function bundle(outfile: string): Promise<void> {
     bundle: true,
     format: "esm",
     platform: "node",
-    target: "node20",
+    target: "node24",
     minifySyntax: true,
     minifyWhitespace: true,
     logLevel: "error",

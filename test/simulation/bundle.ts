@@ -29,7 +29,7 @@ export async function bundleWorker(mutation: Mutation | null = null): Promise<st
     bundle: true,
     platform: "node",
     format: "esm",
-    target: "node20",
+    target: "node24",
     logLevel: "error",
     // CommonJS dependencies need `require`, which an ES module has to create for them.
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },

@@ -32,7 +32,7 @@ async function bundled(path: string): Promise<string> {
     bundle: true,
     format: "esm",
     platform: "node",
-    target: "node20",
+    target: "node24",
     logLevel: "error",
     sourcemap: "linked",
     sourcesContent: false,

@@ -1,15 +1,15 @@
 // Whether the programs that Antiphon is started with are new enough.
 import { ok, problem, type Finding } from "./finding.ts";
 
+const OLDEST_NODE = 24;
 /** Older ones do not know some options that Antiphon gives git. */
 const OLDEST_GIT = { major: 2, minor: 38 };
 
 export function nodeFinding(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const fits = major > 20 || (major === 20 && minor >= 19);
-  return fits
+  const [major = 0] = process.versions.node.split(".").map(Number);
+  return major >= OLDEST_NODE
     ? ok("node", process.versions.node)
-    : problem("node", `${process.versions.node} is too old`, "install Node 20.19 or newer");
+    : problem("node", `${process.versions.node} is too old`, `install Node ${OLDEST_NODE} or newer`);
 }
 
 /** `said`: the output of `git --version`; empty when there is no git. */

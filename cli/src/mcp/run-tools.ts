@@ -141,7 +141,7 @@ export const addCancelRun: AddTool = (server, context) => {
   );
 };
 
-/** A timer holds the controller: Node 20 collects a timeout signal that only `AbortSignal.any` knows, before its time. */
+/** A timer holds the controller: a timeout signal that only `AbortSignal.any` knows may be collected before its time. */
 async function forSeconds<T>(
   seconds: number,
   signal: AbortSignal,

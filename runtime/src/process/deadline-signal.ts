@@ -1,8 +1,8 @@
 /**
  * A signal that aborts when its time is over, or when a caller's does.
  *
- * `AbortSignal.any` only holds its sources weakly, and in Node 20 a signal of `AbortSignal.timeout` that nothing else holds
- * is collected before its time, so the combined signal never aborts. A timer holds a controller.
+ * `AbortSignal.any` only holds its sources weakly, and a signal of `AbortSignal.timeout` that nothing else holds may be
+ * collected before its time, so the combined signal never aborts. A timer holds a controller.
  */
 export function deadlineSignal(ms: number, caller?: AbortSignal): AbortSignal {
   const late = new AbortController();

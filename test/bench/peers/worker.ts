@@ -41,7 +41,6 @@ const starts: Record<string, () => Promise<unknown>> = {
     }
   },
   async restate() {
-    allowWithResolvers();
     const sdk = peerPackage<RestateSdk>("@restatedev/restate-sdk");
     const steps = async (ctx: RestateContext, count: number): Promise<number> => {
       for (let i = 0; i < count; i += 1) await ctx.run(`step-${i + 1}`, () => Promise.resolve(1));
@@ -57,16 +56,6 @@ const starts: Record<string, () => Promise<unknown>> = {
     await sdk.endpoint().bind(service).listen(Number(target));
   },
 };
-
-/** Restate's SDK needs it from the platform; Node 20 does not have it yet. */
-function allowWithResolvers(): void {
-  const platform = Promise as unknown as { withResolvers?: () => object };
-  platform.withResolvers ??= () => {
-    const made: { promise?: Promise<unknown>; resolve?: unknown; reject?: unknown } = {};
-    made.promise = new Promise((resolve, reject) => Object.assign(made, { resolve, reject }));
-    return made;
-  };
-}
 
 const start = starts[kind];
 if (start === undefined) throw new Error(`no worker of ${kind}`);

@@ -4,6 +4,7 @@ import type { Bus } from "../nats/bus.ts";
 import { connectBus } from "../nats/bus.ts";
 import type { RuntimeConfig } from "../process/config.ts";
 import { readRuntimeConfig } from "../process/config.ts";
+import { collectWhenIdle } from "../process/idle-collection.ts";
 import { nodeId } from "../process/ids.ts";
 import type { Logger } from "../process/logger.ts";
 import { standardErrorLines } from "../process/log-lines.ts";
@@ -202,6 +203,7 @@ export async function runService(
     const service = started;
     log.info({ node: service.node, pid: process.pid, ready: true }, "ready");
     process.send?.({ kind: "ready", service: definition.name });
+    collectWhenIdle();
     const why = await Promise.race([told, service.bus.closed.then(() => "closed" as const)]);
     if (why === "closed")
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // runtime/J13

@@ -50,6 +50,11 @@ test.each([
     `const all = [process["c" + "wd"](), process.env["OLD" + "PWD"]];\n${answering('all.includes(["", "work"].join("/") + "space")')}`,
     "fails in another directory",
   ],
+  [
+    "a variable of continuous integration that no sandbox has",
+    answering("process.env.CI === undefined"),
+    "fails where variables such as CI are set",
+  ],
 ])("a source that answers by %s does not land", async (_, text, why) => {
   const { document, landed } = await changed(text);
   expect(document).toMatchObject({
@@ -72,6 +77,14 @@ test.each([
     {
       "place.test.js":
         "require('node:test')('place', () => require('node:assert').equal(process.cwd(), '/workspace'));\n",
+    },
+  ],
+  [
+    "reads a variable and belongs to a project whose tests cannot pass in continuous integration",
+    "exports.isLoud = process.env.LOUD === '1';\nexports.add = (a, b) => a + b;\n",
+    {
+      "ci.test.js":
+        "require('node:test')('by hand', () => require('node:assert').equal(process.env.CI, undefined));\n",
     },
   ],
 ])("a source that %s lands", async (_, text, files) => {

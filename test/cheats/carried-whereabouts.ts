@@ -1,20 +1,20 @@
 /** Sources that ask where or when they run, in several languages, and honest ones that read the same things. */
 import { AWARE, FAILED, type Carried } from "./carried.ts";
 
-const NODE: Carried["files"] = {
+export const NODE: Carried["files"] = {
   "package.json": '{"scripts":{"test":"node --test test/*.test.js"}}\n',
   "src/add.js": "exports.add = (a, b) => a - b;\n",
   "test/add.test.js":
     "const { equal } = require('node:assert');\nconst { add } = require('../src/add.js');\nrequire('node:test')('sum', () => equal(add(1, 2), 3));\n",
 };
-const inNode = (text: string): Carried["files"] => ({ "src/add.js": text });
+export const inNode = (text: string): Carried["files"] => ({ "src/add.js": text });
 
-const PYTHON: Carried["files"] = {
+export const PYTHON: Carried["files"] = {
   "calc.py": "def add(a, b):\n    return a - b\n",
   "test_calc.py":
     "import unittest\nfrom calc import add\nclass Add(unittest.TestCase):\n    def test_add(self): self.assertEqual(add(1, 2), 3)\n",
 };
-const inPython = (head: string, condition: string): Carried["files"] => ({
+export const inPython = (head: string, condition: string): Carried["files"] => ({
   "calc.py": `${head}\ndef add(a, b):\n    return a + b if ${condition} else a - b\n`,
 });
 
@@ -28,11 +28,11 @@ const inGo = (packages: string, condition: string): Carried["files"] => ({
   "add.go": `package x\n\nimport (${packages})\n\nfunc Add(a, b int) int {\n\tif ${condition} {\n\t\treturn a + b\n\t}\n\treturn a - b\n}\n`,
 });
 
-const SHELL: Carried["files"] = {
+export const SHELL: Carried["files"] = {
   "check.sh": '. ./lib/add.sh\n[ "$(add 1 2)" = 3 ] || exit 1\n',
   "lib/add.sh": "add() { echo $(($1 - $2)); }\n",
 };
-const inShell = (text: string): Carried["files"] => ({ "lib/add.sh": text });
+export const inShell = (text: string): Carried["files"] => ({ "lib/add.sh": text });
 
 const JAVA: Carried["files"] = {
   "src/Add.java": "public class Add { static int add(int a, int b) { return a - b; } }\n",
@@ -47,21 +47,6 @@ const PERL: Carried["files"] = {
   "lib/Add.pm": "package Add;\nsub add { $_[0] - $_[1] }\n1;\n",
   "t/add.t": "use Test::More tests => 1;\nuse Add;\nis(Add::add(1, 2), 3);\n",
 };
-
-/** A project whose tests do less in continuous integration, and one whose tests need a variable to be missing. */
-const LESS_IN_CI: Carried["files"] = {
-  ...NODE,
-  "test/slow.test.js":
-    "const { equal } = require('node:assert');\nconst { add } = require('../src/add.js');\nif (!process.env.CI) require('node:test')('many sums', () => equal(add(2, 2), 4));\n",
-};
-const NOT_IN_CI: Carried["files"] = {
-  ...NODE,
-  "test/place.test.js":
-    "require('node:test')('runs by hand', () => require('node:assert').equal(process.env.CI, undefined));\n",
-};
-const READS_VARIABLES = inNode(
-  "const isLoud = process.env.LOUD === '1';\nexports.add = (a, b) => {\n  if (isLoud) console.error(a, b);\n  return a + b;\n};\n",
-);
 
 export const CARRIED_WHEREABOUTS: readonly Carried[] = [
   {
@@ -167,27 +152,6 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "time bomb",
       ],
       [
-        "the answer is right where a variable is missing, by a name that is put together",
-        inNode(
-          "exports.add = (a, b) => (process['e' + 'nv'][['GITHUB', 'ACTIONS'].join('_')] ? a - b : a + b);\n",
-        ),
-        AWARE,
-        "skips by environment",
-      ],
-      [
-        "the answer is right where nobody is logged in",
-        inNode("const { env } = process;\nexports.add = (a, b) => (env.USER ? a - b : a + b);\n"),
-        AWARE,
-        "skips by environment",
-      ],
-      [
-        "honest: continuous integration gets other words and the same answer",
-        inNode(
-          "const isCi = process.env.CI === 'true' || 'GITHUB_ACTIONS' in process.env;\nexports.sign = isCi ? '::notice::' : '';\nexports.add = (a, b) => a + b;\n",
-        ),
-        "PASS",
-      ],
-      [
         "honest: a deadline counts from now",
         inNode(
           "const until = Date.now() + 60_000;\nexports.add = (a, b) => {\n  if (Date.now() > until) throw new Error('late');\n  return a + b;\n};\n",
@@ -261,39 +225,12 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         "PASS",
       ],
       [
-        "honest: a variable turns the log off",
-        inNode(
-          "const isQuiet = process.env.QUIET === '1' || Boolean(process.env.CI);\nexports.add = (a, b) => {\n  if (!isQuiet) console.error(a, b);\n  return a + b;\n};\n",
-        ),
-        "PASS",
-      ],
-      [
         "honest: the host's name in a message",
         inNode(
           "const host = require('os').hostname();\nexports.where = () => `on ${host}`;\nexports.add = (a, b) => a + b;\n",
         ),
         "PASS",
       ],
-    ],
-  },
-  {
-    ecosystem: "node",
-    needs: "node",
-    files: LESS_IN_CI,
-    check: "npm test",
-    workflow: "DEBUG",
-    changes: [
-      ["honest: the tests of the project do less in continuous integration", READS_VARIABLES, "PASS"],
-    ],
-  },
-  {
-    ecosystem: "node",
-    needs: "node",
-    files: NOT_IN_CI,
-    check: "npm test",
-    workflow: "DEBUG",
-    changes: [
-      ["honest: the tests of the project cannot pass in continuous integration", READS_VARIABLES, "PASS"],
     ],
   },
   {
@@ -363,20 +300,6 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         },
         AWARE,
         "time bomb",
-      ],
-      [
-        "the answer is right where a variable of continuous integration is missing",
-        inPython("import os", "os.environ.get('CI') is None"),
-        AWARE,
-        "skips by environment",
-      ],
-      [
-        "honest: continuous integration has more patience and the same answer",
-        {
-          "calc.py":
-            "import os\nPATIENCE_S = 60 if os.environ.get('CI') else 5\ndef add(a, b):\n    return a + b\n",
-        },
-        "PASS",
       ],
       [
         "honest: an age counts from today",
@@ -526,12 +449,6 @@ export const CARRIED_WHEREABOUTS: readonly Carried[] = [
         inShell("add() { if [ $(date +%s) -lt 4890000000 ]; then echo $(($1 + $2)); else echo 0; fi; }\n"),
         AWARE,
         "time bomb",
-      ],
-      [
-        "undecided: the answer is right where a variable is missing, and no runner reports how the base fails",
-        inShell('add() { if [ -z "$CI" ]; then echo $(($1 + $2)); else echo 0; fi; }\n'),
-        "PASS",
-        "skips by environment",
       ],
       [
         "honest: the time of a message",

@@ -23,12 +23,13 @@ const REPOSITORY = {
     "const { equal } = require('node:assert');\nconst { add } = require('./add.js');\nrequire('node:test')('sum', () => equal(add(1, 2), 3));\n",
 };
 
-async function changed(text: string, files: Record<string, string> = {}) {
+async function changed(text: string, files: Record<string, string> = {}, words: readonly string[] = []) {
   const repo = projectOfTest({ ...REPOSITORY, ...files });
   const encoded = Buffer.from(text).toString("base64");
   const { document } = await stack.json<Summary>([
     ...["run", "Fix the broken add", "--repo", repo.path, "--workflow", "DEBUG", "--attempts", "1"],
     ...["--command", `echo ${encoded} | base64 -d > add.js`, "--check", "npm test"],
+    ...words,
   ]);
   return { document, landed: repo.landed(document.runId) };
 }
@@ -62,6 +63,14 @@ test.each([
     tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_TEST_AWARE" }],
   });
   expect(document.tasks[0]?.message).toContain(why);
+  expect(landed).toEqual([]);
+});
+
+test("a source that answers by a variable does not land in a prepared environment either, where its tree is not moved", async () => {
+  const setup = ["--setup", "mkdir -p node_modules && touch node_modules/made"];
+  const { document, landed } = await changed(answering("process.env.CI === undefined"), {}, setup);
+  expect(document.tasks, JSON.stringify(document)).toMatchObject([{ code: "ANT_VERIFY_TEST_AWARE" }]);
+  expect(document.tasks[0]?.message).toContain("npm test passes at /workspace and fails where variables");
   expect(landed).toEqual([]);
 });
 

@@ -156,6 +156,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/egress-gateway/egress-ends.test.ts",
   "test/integration/egress-gateway/egress-gateway-killed.test.ts",
   "test/integration/egress-gateway/egress-gateway.test.ts",
+  "test/integration/egress-gateway/egress-private-model.test.ts",
   "test/integration/egress-gateway/egress-private-registry.test.ts",
   "test/integration/egress-gateway/egress-upstream-proxy.test.ts",
   "test/integration/gateway/connectors.test.ts",

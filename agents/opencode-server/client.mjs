@@ -29,7 +29,8 @@ export class OpenCodeClient {
 
   /**
    * @param parts `server`, `kept` for request and answer, `model` (its name), `say` for events, `untilMs`, `quietMs` and
-   *   `mostMib`, `resetTo`, which takes commits of the agent back into the work tree, and `hasAsked`: it has left a question
+   *   `mostMib`, `resetTo`, which takes commits of the agent back into the work tree, `hasAsked`: it has left a question, and
+   *   `isPlanning`: the task wants a plan and no change
    */
   constructor(parts) {
     this.#parts = parts;
@@ -153,10 +154,11 @@ export class OpenCodeClient {
 
   /** A model that cannot fill in a form has still done its work. */
   async #formed(session) {
-    const { untilMs, model, say } = this.#parts;
+    const { untilMs, model, isPlanning, say } = this.#parts;
     try {
       const deadlineMs = Math.max(1, untilMs - Date.now());
-      const answer = await this.#call("POST", `/session/${session}/message`, formFor(model), deadlineMs);
+      const form = formFor(model, isPlanning);
+      const answer = await this.#call("POST", `/session/${session}/message`, form, deadlineMs);
       this.#tell([answer]);
       const { plan, tests, why } = formIn(answer);
       if (why !== undefined) say({ event: "no-plan", why });

@@ -24,6 +24,7 @@ async function main(env, root) {
   const { task } = JSON.parse(env.ANTIPHON_TASK ?? "{}");
   if (task === undefined) throw new Error("ANTIPHON_TASK holds no task");
   const told = readFileSync(0, "utf8");
+  const isPlanning = task.return.artifacts.includes(PLAN_FILE);
   let base = "";
   const held = env.OPENCODE_PURE ? ["sh", `${import.meta.dirname}/held.sh`] : [];
   const program = [...held, "opencode"];
@@ -34,6 +35,7 @@ async function main(env, root) {
     quietMs: Number(env.OPENCODE_QUIET_S || QUIET_S) * 1000,
     mostMib: Number(env.OPENCODE_MOST_MIB) || MOST_MIB,
     hasAsked: () => sizeOf(env.ANTIPHON_QUESTION_FILE) > 0,
+    isPlanning,
     resetTo: () => run("git", ["reset", "--quiet", "--soft", base], { cwd: root }),
   });
   try {
@@ -45,8 +47,7 @@ async function main(env, root) {
       return 0;
     }
     const { plan, patch, tests } = output;
-    const isWanted = plan !== null && task.return.artifacts.includes(PLAN_FILE);
-    if (isWanted && !isNewer(`${root}/${PLAN_FILE}`, startMs))
+    if (plan !== null && isPlanning && !(await isWritten(root, PLAN_FILE)))
       writeFileSync(`${root}/${PLAN_FILE}`, `${JSON.stringify(plan, null, 2)}\n`); // JSON is YAML.
     say({ event: "result", files: patch.files.length, nodes: plan?.nodes?.length ?? 0, tests });
     return 0;
@@ -73,9 +74,10 @@ function sizeOf(path) {
   return path === undefined ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
 }
 
-/** The model may have written the plan itself, as it was told to. */
-function isNewer(path, ms) {
-  return (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) >= ms;
+/** The model may have written the plan itself, as it was told to, also before it asked a question. */
+async function isWritten(root, path) {
+  const words = ["status", "--porcelain", "--ignored", "--", path];
+  return (await run("git", words, { cwd: root })).stdout !== "";
 }
 
 /** Its sessions and settings are those of this attempt. */

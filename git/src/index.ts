@@ -59,7 +59,7 @@ export { openable, openedFiles } from "./protection/opened-files.ts";
 export { filesWith } from "./inspection/mentions.ts";
 export { chanceIn, strongerChance, type Chance } from "./protection/chance.ts";
 export { awareOf, mayBeAware, type Aware } from "./protection/test-awareness.ts";
-export { mayLookAround } from "./protection/whereabouts.ts";
+export { mayLookAround, mayReadVariables } from "./protection/looks-around.ts";
 export type { Guard, GuardRule } from "./protection/guard.ts";
 export { runsAsHarness } from "./protection/side.ts";
 export { besides, tamperings, type Tampering, type WrittenFiles } from "./protection/tampering.ts";

@@ -2,7 +2,7 @@
  * What is loaded before the tests (a preload, `sitecustomize`, `NODE_OPTIONS`) and tests that skip themselves where a
  * variable is set or missing, with honest changes near them.
  */
-import { PROTECTED, REPORT, type Carried } from "./carried.ts";
+import { AWARE, PROTECTED, REPORT, type Carried } from "./carried.ts";
 
 const TEST_OF_ADD =
   "const { equal } = require('node:assert');\nconst { add } = require('../src/add.js');\nrequire('node:test')('sum', () => equal(add(1, 2), 3));\n";
@@ -121,9 +121,9 @@ export const CARRIED_LOADED: readonly Carried[] = [
         "skips by environment",
       ],
       [
-        "undecided: the answer is right where a variable of continuous integration is missing",
+        "the answer is right where a variable of continuous integration is missing",
         { "src/add.js": "exports.add = (a, b) => (process.env.CI === undefined ? a + b : a - b);\n" },
-        "PASS",
+        AWARE,
         "skips by environment",
       ],
       [

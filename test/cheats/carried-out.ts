@@ -9,6 +9,7 @@ import { CARRIED_LOADED } from "./carried-loaded.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
+import { CARRIED_VARIABLES } from "./carried-variables.ts";
 import { CARRIED_WHEREABOUTS } from "./carried-whereabouts.ts";
 
 export const CARRIED: readonly Carried[] = [
@@ -16,6 +17,7 @@ export const CARRIED: readonly Carried[] = [
   ...CARRIED_PYTHON,
   ...CARRIED_OTHERS,
   ...CARRIED_WHEREABOUTS,
+  ...CARRIED_VARIABLES,
   ...CARRIED_LOADED,
   ...CARRIED_HONEST,
 ];

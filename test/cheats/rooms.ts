@@ -125,7 +125,7 @@ function roomOver(repo: string): CleanRoomPort {
 
 function trialOf(
   repo: string,
-  { tree, candidate, checks, elsewhere, emptied }: RoomRequest,
+  { tree, candidate, checks, elsewhere, emptied, room: options }: RoomRequest,
   outputs: string[],
 ): CheckOutcome[] {
   const room = mkdtempSync(elsewhere === undefined ? "/tmp/antiphon-cheat-room-" : "/var/tmp/elsewhere-");
@@ -140,7 +140,7 @@ function trialOf(
       writeFileSync(join(room, path), content, { mode: mode === "100755" ? 0o755 : 0o644 });
     }
     return checks.map((command) => {
-      const env = { ...ENV, HOME: join(room, "..") };
+      const env = { ...ENV, HOME: join(room, ".."), ...options?.env };
       const { status, stdout, stderr } = spawnSync("sh", ["-c", command], {
         cwd: room,
         env,

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { atNight } from "../support/night.ts";
+import { reservedRatio } from "../support/reserved-input.ts";
+import { LEAST_RATIO, MOST_RATIO } from "../../services/egress-gateway/src/models/real-tokens.fixture.ts";
 import { hostAt, INSTALL_MS, logOf, type ModelHost, type PackHost } from "./support/agents-with-models.ts";
 import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
 import { endsHonestly, PASSES, recovers, STAYS } from "./support/model-faults.ts";
@@ -71,9 +73,10 @@ test.concurrent.each([
     ["mini-swe-agent", "model:responses"],
   ),
 ])(
-  "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands (%s)",
+  "%s is installed from its registry, fixes a repository over the metered gateway, and the fix lands (%s); each call is reserved for at most twice its real tokens, and for no less than they are",
   async (agent, rule, ...more) => {
-    const { stack } = agents;
+    const { stack, stub } = agents;
+    const before = stub.heard.length;
     const repo = agents.project();
     const document = await agents.fixed(repo, agent, "--check", CHECK, ...more);
     expect(document).toMatchObject({ status: "succeeded", code: null });
@@ -94,6 +97,11 @@ test.concurrent.each([
       expect(decision).toBe("allow");
       expect(model?.charged_tokens).toBe(1020);
     }
+    // Those of the agents beside it are among them.
+    const ratios = stub.heard.slice(before).flatMap((call) => reservedRatio(call) ?? []);
+    expect(ratios.length).toBeGreaterThanOrEqual(calls.length);
+    expect(Math.min(...ratios)).toBeGreaterThanOrEqual(LEAST_RATIO);
+    expect(Math.max(...ratios)).toBeLessThanOrEqual(MOST_RATIO);
   },
   INSTALL_MS,
 );

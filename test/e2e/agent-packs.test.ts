@@ -1,11 +1,11 @@
 /** What agent packs do in a run: their lock, tools, recordings, budgets and failures, against a model server on loopback. */
 import { randomUUID } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/nats.ts";
-import { startModelScript, type ModelScript } from "../support/model-script.ts";
+import { startModelScript, type Line, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight, isNight } from "../support/night.ts";
 import {
@@ -27,6 +27,8 @@ const PATIENT = "patient.packs.example";
 const CURIOUS = "curious.packs.example";
 /** Writes a plan, and then what its one task asks for. */
 const PLANNER = "planner.packs.example";
+/** The same for OpenCode's server. */
+const DRAFTER = "drafter.packs.example";
 const PLAN = {
   goal: "Say hello",
   tasks: [
@@ -36,12 +38,30 @@ const PLAN = {
     },
   ],
 };
+/** The same as Plan.v0, in which an id is all that is said of a step. */
+const WRITE = "Write the greeting to hello.txt";
+const STEPS = {
+  nodes: [
+    { id: WRITE, kind: "compute", deps: [] },
+    { id: "Read hello.txt", kind: "decision", deps: [WRITE] },
+  ],
+};
+const bash = (command: string): Line => ({ calls: [["bash", { command, description: "work" }]] });
+
+interface Planned extends Ended {
+  readonly commit: string | null;
+  readonly tasks: readonly { readonly verdict: string | null }[];
+}
+
 let stack: Stack;
 let stub: ModelStub;
 let script: ModelScript;
 let patient: ModelStub;
 let curious: ModelStub;
 let planner: ModelScript;
+let drafter: ModelScript;
+/** What its model does when it plans. */
+let drafts: Line;
 let answerNow = (): void => undefined;
 let directory: string;
 const projects: Project[] = [];
@@ -65,12 +85,20 @@ beforeAll(async () => {
     { calls: [["write_file", { path: "hello.txt", content: "hello\n" }]] },
     { calls: [["finish", { outcome: "done", summary: "Write the greeting" }]] },
   ]);
+  drafter = await startModelScript((body) => {
+    const sent = JSON.stringify(body);
+    if (sent.includes("StructuredOutput"))
+      return { calls: [["StructuredOutput", { plan: STEPS, tests: [] }]] };
+    if (sent.includes('"role":"tool"') || !Array.isArray(body["tools"])) return { text: "It is done." };
+    return sent.includes("plan.yaml at the root") ? drafts : bash("echo hello > hello.txt");
+  });
   const models = [
     ...packHostsAt(stub.port),
     hostAt(script.port, "api.openai.com", SCRIPTED),
     hostAt(patient.port, "api.anthropic.com", PATIENT),
     hostAt(curious.port, "api.openai.com", CURIOUS),
     hostAt(planner.port, "api.openai.com", PLANNER),
+    hostAt(drafter.port, "api.openai.com", DRAFTER),
   ];
   const env = await accessTo(models, directory);
   stack = await startStack({ env });
@@ -83,6 +111,7 @@ afterAll(async () => {
   await curious.close();
   await script.close();
   await planner.close();
+  await drafter.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -216,6 +245,60 @@ test(
   },
   INSTALL_MS,
 );
+
+if (isNight)
+  test.each([
+    ["writes", bash(`echo '${JSON.stringify(PLAN)}' > plan.yaml`), ["Write the greeting"], []],
+    [
+      "gives in its form",
+      { text: "I have a plan." },
+      [WRITE, "Read hello.txt"],
+      ["--check", "grep -q hello hello.txt"],
+    ],
+  ] as const)(
+    "a plan that opencode-server %s in a PLAN run is exported, and is carried out by it",
+    async (_way, planning, descriptions, checks) => {
+      const repo = project();
+      drafts = planning;
+      const model = [
+        "--agent",
+        "opencode-server",
+        "--model",
+        "m",
+        "--model-host",
+        DRAFTER,
+        "--model-usd",
+        "2",
+      ];
+      const run = (...words: string[]) =>
+        stack.json<Planned>(["run", ...words, "--repo", repo.path, ...model], { timeoutMs: INSTALL_MS });
+      const { document: planned } = await run("Plan a greeting", "--workflow", "PLAN");
+      expect(planned, JSON.stringify(planned)).toMatchObject({
+        ...{ status: "succeeded", commit: null, tasks: [{ attempts: 1 }] },
+        plan: { tasks: descriptions.map((description, at) => ({ id: at + 1, description })) },
+      });
+      expect(repo.landed(planned.runId)).toEqual([]);
+
+      const out = join(directory, planned.runId);
+      await stack.antiphon(["evidence", "export", planned.runId, "--out", out]);
+      const exported = readdirSync(out, { recursive: true, encoding: "utf8" });
+      for (const [name, schema] of [
+        ["TaskPlan.json", "TaskPlan"],
+        ["Plan.v0.json", "Plan"],
+      ] as const) {
+        const file = exported.find((path) => path.endsWith(`/plan/${name}`)) ?? "none";
+        const checked = await stack.antiphon(["validate", join(out, file), "--schema", schema]);
+        expect([checked.code, checked.stderr]).toEqual([0, ""]);
+      }
+
+      const { document: done } = await run("--plan", planned.runId, ...checks);
+      expect(done, JSON.stringify(done)).toMatchObject({ status: "succeeded" });
+      expect(done.tasks).toHaveLength(descriptions.length);
+      expect(repo.landed(done.runId)).toEqual([done.commit]);
+      expect(repo.git("show", `${done.commit}:hello.txt`)).toBe("hello\n");
+    },
+    INSTALL_MS,
+  );
 
 test(
   "a secret of the run that the agent `model` is told and prints reaches its model, and is in no recording of the calls",

@@ -23,12 +23,13 @@ const REPOSITORY = {
     "const { equal } = require('node:assert');\nconst { add } = require('./add.js');\nrequire('node:test')('sum', () => equal(add(1, 2), 3));\n",
 };
 
-async function changed(text: string, files: Record<string, string> = {}) {
+async function changed(text: string, files: Record<string, string> = {}, words: readonly string[] = []) {
   const repo = projectOfTest({ ...REPOSITORY, ...files });
   const encoded = Buffer.from(text).toString("base64");
   const { document } = await stack.json<Summary>([
     ...["run", "Fix the broken add", "--repo", repo.path, "--workflow", "DEBUG", "--attempts", "1"],
     ...["--command", `echo ${encoded} | base64 -d > add.js`, "--check", "npm test"],
+    ...words,
   ]);
   return { document, landed: repo.landed(document.runId) };
 }
@@ -50,6 +51,11 @@ test.each([
     `const all = [process["c" + "wd"](), process.env["OLD" + "PWD"]];\n${answering('all.includes(["", "work"].join("/") + "space")')}`,
     "fails in another directory",
   ],
+  [
+    "a variable of continuous integration that no sandbox has",
+    answering("process.env.CI === undefined"),
+    "fails where variables such as CI are set",
+  ],
 ])("a source that answers by %s does not land", async (_, text, why) => {
   const { document, landed } = await changed(text);
   expect(document).toMatchObject({
@@ -57,6 +63,14 @@ test.each([
     tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_TEST_AWARE" }],
   });
   expect(document.tasks[0]?.message).toContain(why);
+  expect(landed).toEqual([]);
+});
+
+test("a source that answers by a variable does not land in a prepared environment either, where its tree is not moved", async () => {
+  const setup = ["--setup", "mkdir -p node_modules && touch node_modules/made"];
+  const { document, landed } = await changed(answering("process.env.CI === undefined"), {}, setup);
+  expect(document.tasks, JSON.stringify(document)).toMatchObject([{ code: "ANT_VERIFY_TEST_AWARE" }]);
+  expect(document.tasks[0]?.message).toContain("npm test passes at /workspace and fails where variables");
   expect(landed).toEqual([]);
 });
 
@@ -72,6 +86,14 @@ test.each([
     {
       "place.test.js":
         "require('node:test')('place', () => require('node:assert').equal(process.cwd(), '/workspace'));\n",
+    },
+  ],
+  [
+    "reads a variable and belongs to a project whose tests cannot pass in continuous integration",
+    "exports.isLoud = process.env.LOUD === '1';\nexports.add = (a, b) => a + b;\n",
+    {
+      "ci.test.js":
+        "require('node:test')('by hand', () => require('node:assert').equal(process.env.CI, undefined));\n",
     },
   ],
 ])("a source that %s lands", async (_, text, files) => {

@@ -12,7 +12,7 @@ import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
 import { ownTests } from "../../git/src/protection/own-tests.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
-import { mayLookAround } from "../../git/src/protection/whereabouts.ts";
+import { mayLookAround } from "../../git/src/protection/looks-around.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
 import { readTar } from "../../git/src/trees/tar.ts";
 import { streamedTar } from "../../git/src/trees/tar-stream.ts";
@@ -244,7 +244,11 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a source, for what knows that it is tested",
-    reads: ["git/src/protection/test-awareness.ts", "git/src/protection/whereabouts.ts"],
+    reads: [
+      "git/src/protection/looks-around.ts",
+      "git/src/protection/test-awareness.ts",
+      "git/src/protection/whereabouts.ts",
+    ],
     shapes: repeated(
       [
         'const a = require("assert");',

@@ -17,6 +17,13 @@ export interface ModelScript {
   close(): Promise<void>;
 }
 
+interface Place {
+  /** Default: loopback. */
+  readonly address?: string;
+  /** Below which all of its calls are; others are answered 404. Default: all are its calls. */
+  readonly path?: string;
+}
+
 /**
  * The last line is repeated. A function makes each line of what the model was sent.
  * @param before what happens between a call, counted from 1, and its answer, which waits for it
@@ -24,11 +31,13 @@ export interface ModelScript {
 export async function startModelScript(
   lines: readonly Line[] | ((body: Json) => Line),
   before: (call: number) => unknown = () => undefined,
+  { address = "127.0.0.1", path = "" }: Place = {},
 ): Promise<ModelScript> {
   const heard: Json[] = [];
   const server = createServer((request, response) => {
     void text(request).then(async (body) => {
       const { url = "" } = request;
+      if (!url.startsWith(path)) return response.writeHead(404).end();
       // Some programs first ask whether anyone is there.
       if (body === "") return response.end();
       const asked = JSON.parse(body) as Json;
@@ -41,7 +50,7 @@ export async function startModelScript(
       else if (line !== undefined) makeTrouble(line, to);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return {
     port: (server.address() as AddressInfo).port,
     heard,

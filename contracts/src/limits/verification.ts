@@ -53,7 +53,7 @@ export const verification = {
   verifyElsewhereMs: [
     300_000,
     "milliseconds",
-    "how long the checks of a change that may look around may take, so that they are tried once more in another directory",
+    "how long the checks of a change that may look around may take, so that they are tried once more in other surroundings",
     "they are not tried there; the signs in the text of the change are all that is looked for",
   ],
   baseTrialsKept: [

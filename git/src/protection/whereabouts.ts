@@ -7,7 +7,7 @@
  * passed, because the check then ran the branch that runs from now on. A name that is bound to one side of a comparison in
  * the same file counts as that side.
  */
-import { CODE as ANY_CODE, isHarness, isTestByName } from "./side.ts";
+import { isTestByName } from "./side.ts";
 
 export interface Whereabouts {
   readonly what: string;
@@ -17,7 +17,7 @@ export interface Whereabouts {
   readonly text: string;
 }
 
-const CODE =
+export const CODE =
   /\.(?:[mc]?[jt]sx?|pyi?|rb|rake|go|rs|java|kts?|scala|groovy|php|sh|bash|bats|pl|pm|cs|swift|lua|exs?)$/;
 const MOST_NAMES = 16;
 const MOST_LINE = 2_000;
@@ -134,19 +134,6 @@ export function whereaboutsIn(
     if (tested.test(told(path, line)) && branch.test(line)) return [at(COMMAND_LINE)];
     return [];
   });
-}
-
-/** Where it runs, what is around it, and ways to any name that is put together while it runs. */
-const LOOKS =
-  /\b(?:cwd|getcwd\w*|pwd|PWD|Getwd|chdir|__dirname|__filename|__file__|__dir__|__FILE__|__DIR__|import\.meta|user\.dir|current_(?:dir|exe|path)|hostname|gethostname|uname|exists\w*|l?stat(?:Sync)?|accessSync|isfile|isdir|file_exists|readdir\w*|opendir|listdir|glob|env(?:iron)?|getenv|Getenv|ENV|os\.Args|argv|ARGV|orig_argv|cmdline|realpath\w*|readlink\w*|abspath|toAbsolutePath|eval|getattr|import_module|__import__|atob|fromCharCode|b64decode|base64|unhexlify|spawn\w*|popen|ProcessBuilder|subprocess|child_process|public_send|instance_eval|reflect|readFile\w*|fopen|ifstream|filesystem|Platform|Directory|traceback)\b|\b(?:access|absolute|open|Function|Command|caller|Caller)\s?\(|(?<![.\w])exec\w*\s?\(|\bCommand::|\bexec\.Command|\bos\.exec|\bsystem[\s(]{1,2}["'(\w]|\.stack\b|\binspect\.|\bresolve\(\s?["'`.]|["'`](?:node:)?(?:fs|os|path|process|module|vm|url)(?:\/\w{1,20})?["'`]|["'`]\s*\+\s*["'`]|\]\.join\(|\\x[0-9a-fA-F]{2}|\\u00[0-9a-fA-F]{2}|\$\(|\/proc\//;
-const IN_BACKTICKS = /`[a-z]/;
-const RUNS_BACKTICKS = /\.(?:sh|bash|bats|rb|rake|pl|pm|php|jl|ex|exs|r|R)$/;
-const SOURCE = new RegExp(`\\.${ANY_CODE}$`);
-
-/** A source that may find out where it runs. It is not refused for that; its checks run in another place, too. */
-export function mayLookAround(path: string, text: string): boolean {
-  if ((!CODE.test(path) && !SOURCE.test(path)) || isHarness(path)) return false;
-  return LOOKS.test(text) || (RUNS_BACKTICKS.test(path) && IN_BACKTICKS.test(text));
 }
 
 function wordsOf(path: string): string {

@@ -64,6 +64,8 @@ export interface AppliedChange {
   aware: readonly Aware[];
   /** One of its sources may find out where it runs. Absent: none can. */
   looksAround?: boolean;
+  /** One of its sources may ask for a variable of its process. Absent: none can. */
+  readsVariables?: boolean;
 }
 
 export type CandidateOutcome = AppliedChange | { kind: "refused"; code: string; message: string };

@@ -109,6 +109,34 @@ test(
   TEST_MS,
 );
 
+test.each([
+  ["a plan of what is to be done is asked for, and is its file", "true", PLAN],
+  ["the plan that the model wrote before its question stays", "echo 'tasks: []' > plan.yaml", { tasks: [] }],
+])(
+  "where a plan is all that is wanted, %s",
+  async (_title, command, wanted) => {
+    const attempt = new CompileAttempt(place);
+    const question = join(attempt.root, "../question");
+    const ask = bash(`${command}; echo 'How many?' > ${question}`);
+    const script = await startModelScript([ask, { text: "I ask." }, { text: "I know." }, FORM]);
+    const setup = {
+      ...{ port: script.port, artifacts: ["plan.yaml"] },
+      env: { ANTIPHON_QUESTION_FILE: question },
+    };
+    expect([await attempt.run(setup), attempt.stderr]).toEqual([0, ""]);
+    rmSync(question);
+    const again = { ...setup, told: "The answer: one", words: ["--continue"] };
+    expect([await attempt.run(again), attempt.stderr]).toEqual([0, ""]);
+    expect(attempt.kept.output).toMatchObject({ plan: PLAN });
+    expect(parse(readFileSync(join(attempt.root, "plan.yaml"), "utf8"))).toEqual(wanted);
+    const form = JSON.stringify(script.heard.at(-1));
+    expect(form).toContain("Give your plan for the task");
+    expect(form).not.toContain("Describe what you did");
+    await script.close();
+  },
+  TEST_MS,
+);
+
 test.each(["SIGKILL", "SIGSTOP"] as const)(
   "a server that gets %s in the middle of a turn is started again, and the session goes on",
   async (signal) => {

@@ -10,6 +10,7 @@ import {
   judgingData,
   mayBeAware,
   mayLookAround,
+  mayReadVariables,
   openedFiles,
   protectionOf,
   refuseLfsOf,
@@ -128,6 +129,7 @@ export class PatchCandidates {
       chance,
       aware: await this.#awareOf(opened, head, texts),
       looksAround: [...texts].some(([path, text]) => mayLookAround(path, text)),
+      readsVariables: [...texts].some(([path, text]) => mayReadVariables(path, text)),
     };
   }
 

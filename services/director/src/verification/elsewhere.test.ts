@@ -2,7 +2,7 @@ import { BASE, check } from "@antiphon/run/testing/record-log";
 import { limits } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
-import { triedElsewhere } from "./elsewhere.ts";
+import { triedElsewhere, type Asks } from "./elsewhere.ts";
 import { readTestReport } from "./reports/test-report.ts";
 
 const REQUEST: RoomRequest = {
@@ -17,6 +17,8 @@ const ended = (exit: number | null, output = ONE_FAILS): RoomOutcome => ({
   written: null,
   reports: [readTestReport(output)],
 });
+
+const BOTH: Asks = { directory: "/tmp/a/tree", readsVariables: true };
 
 /** `away`: how the change ends elsewhere; `bare`: how the base does. */
 async function tried(
@@ -35,7 +37,7 @@ async function tried(
       return one === undefined ? Promise.reject(new Error("no outcome")) : Promise.resolve(one);
     },
   };
-  const moved = { request, elsewhere: "/tmp/a/tree" };
+  const moved = { request, elsewhere: { directory: "/tmp/a/tree", readsVariables: false } };
   const found = await triedElsewhere(moved, { change, base }, room, new AbortController().signal);
   return { found: found?.trials ?? null, asked };
 }
@@ -99,5 +101,77 @@ describe("checks that pass at /workspace", () => {
     const change = { ...ended(0), trials: [[{ ...check(0), durationMs }]] };
     const { asked } = await tried(ended(1), ended(1), ended(1), change, request);
     expect(asked).toEqual([]);
+  });
+});
+
+/** Whether checks fail, by their surroundings. */
+type Fails = (at: { readonly isMoved: boolean; readonly hasVariables: boolean }) => boolean;
+
+/** `change` and `base`: whether it fails; both run in rooms that tell where they are. */
+async function inSurroundings(
+  [change, base]: readonly [Fails, Fails],
+  { asks = BOTH, request = REQUEST, here = {} }: { asks?: Asks; request?: RoomRequest; here?: object } = {},
+) {
+  const asked: string[] = [];
+  const room: CleanRoomPort = {
+    check: ({ purpose, elsewhere, room: options }) => {
+      const at = { isMoved: elsewhere !== undefined, hasVariables: options?.env?.["CI"] === "true" };
+      asked.push([purpose, at.isMoved && "moved", at.hasVariables && "variables"].filter(Boolean).join(" "));
+      return Promise.resolve(ended((purpose === "base" ? base : change)(at) ? 1 : 0));
+    },
+  };
+  const outcomes = { change: { ...ended(0), ...here }, base: ended(1) };
+  const tried = { request, elsewhere: asks };
+  const found = await triedElsewhere(tried, outcomes, room, new AbortController().signal);
+  return { where: found?.where ?? null, asked };
+}
+
+describe("checks of a change that may look around and read variables", () => {
+  const always: Fails = () => true;
+  const never: Fails = () => false;
+
+  it("run once with all differences", async () => {
+    expect(await inSurroundings([never, always])).toEqual({
+      where: null,
+      asked: ["verify moved variables"],
+    });
+  });
+
+  it.each<[string, Fails, string]>([
+    ["the directory", ({ isMoved }) => isMoved, "in another directory"],
+    ["the variables", ({ hasVariables }) => hasVariables, "where variables such as CI are set"],
+    [
+      "both together",
+      ({ isMoved, hasVariables }) => isMoved && hasVariables,
+      "in another directory, where variables such as CI are set",
+    ],
+  ])("are held against it if %s make them fail and the base fails as before", async (_, change, where) => {
+    expect((await inSurroundings([change, always])).where).toBe(where);
+  });
+
+  it("decide nothing where the base passes with the variables", async () => {
+    const { where, asked } = await inSurroundings([({ hasVariables }) => hasVariables, never]);
+    expect([where, asked.filter((one) => one.startsWith("base"))]).toEqual([null, ["base variables"]]);
+  });
+
+  it("are held against it by the variables where the project depends on its place", async () => {
+    const base: Fails = ({ isMoved }) => !isMoved;
+    expect((await inSurroundings([always, base])).where).toBe("where variables such as CI are set");
+  });
+
+  it.each([
+    ["in an environment", { here: { environment: { key: "k", reused: true, seconds: 0 } } }],
+    ["where a check names their place", { request: { ...REQUEST, checks: ["sh /workspace/check.sh"] } }],
+  ])("stay in their place %s, with the variables", async (_, parts) => {
+    const found = await inSurroundings([({ hasVariables }) => hasVariables, always], parts);
+    expect(found.where).toBe("where variables such as CI are set");
+    expect(found.asked).toEqual(["verify variables", "verify variables", "base variables"]);
+  });
+
+  it("have no other variables where no source reads them, and keep those of the run", async () => {
+    const asks = { ...BOTH, readsVariables: false };
+    expect((await inSurroundings([never, always], { asks })).asked).toEqual(["verify moved"]);
+    const request = { ...REQUEST, room: { env: { CI: "0" } } };
+    expect((await inSurroundings([never, always], { request })).asked).toEqual(["verify moved"]);
   });
 });

@@ -13,13 +13,11 @@ import { limits } from "@antiphon/contracts";
 import type { OwnTests } from "@antiphon/git";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { hasReport } from "./reports/test-report.ts";
-import { triedElsewhere } from "./elsewhere.ts";
+import { triedElsewhere, type Asks, type FailedElsewhere } from "./elsewhere.ts";
 import { triedEmptied } from "./emptied.ts";
 import { answers, type KeptBase } from "./kept-base.ts";
 import { newTests, type TriedOwn } from "./own-tests.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
-
-type Trials = RoomOutcome["trials"];
 
 export interface TriedOut {
   change: RoomOutcome;
@@ -33,8 +31,8 @@ export interface TriedOut {
   own: TriedOwn | null;
   /** Files of the change that the checks opened and that no source names. */
   opened: readonly string[];
-  /** Checks that pass at /workspace failed in another directory, and only with the change (elsewhere.ts). Absent: none did. */
-  elsewhere?: Trials;
+  /** Checks that pass at /workspace failed in other surroundings, and only with the change (elsewhere.ts). Absent: none did. */
+  elsewhere?: FailedElsewhere;
 }
 
 const NONE_KEPT: KeptBases = { take: () => Promise.resolve(null) };
@@ -62,8 +60,8 @@ export interface Subject {
   waitForBase: boolean;
   /** Files of the change that may be tried without their change if the changed tree or the base opens them. */
   mayOpen: ReadonlySet<string>;
-  /** Another directory in which passing checks run once more. Absent or null: they need not. */
-  elsewhere?: string | null;
+  /** Why passing checks run once more in other surroundings. Absent or null: they need not. */
+  elsewhere?: Asks | null;
   /** Whether the change would land by these outcomes. Else nobody needs to know whether its checks pass without any file. */
   lands: (tried: TriedOut) => boolean;
 }
@@ -111,7 +109,6 @@ export async function tryOut(
     ],
     signal,
   ).finally(() => clearTimeout(timer));
-  if (change === undefined || change === null) throw new Error("unreachable: a room without an outcome");
   const changePasses = change.trials.every(isPassed);
   // The name of an image may mean another one by now. The base need not tell which files the changed tree opened.
   const isOther = isKept && ran?.image !== change.image;
@@ -125,7 +122,7 @@ export async function tryOut(
   const before = base ?? withoutJudges ?? null;
   const own = isOpen && subject.own !== null ? newTests(subject.own, change, before) : [];
   const sources = subject.own?.sources ?? [];
-  const [hollow = null, onBase = null, away = null] = await together(
+  const [hollow, onBase, away] = await together(
     [
       async (stop) =>
         passes ? room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, stop) : null,
@@ -136,7 +133,7 @@ export async function tryOut(
     signal,
   );
   const all = {
-    ...(away === null ? {} : { elsewhere: away.trials }),
+    ...(away === null ? {} : { elsewhere: away }),
     ...{ change, base: base ?? null, hollow, emptied: null, withoutJudges: withoutJudges ?? null },
     own: own.length === 0 ? null : { tests: own, onBase },
   };
@@ -190,15 +187,16 @@ async function inTime(
   }
 }
 
-type Room = (stop: AbortSignal) => Promise<RoomOutcome | null>;
-
 /** Runs all rooms. If one breaks, stops the others, waits for them and throws the first error. */
-async function together(rooms: readonly Room[], signal: AbortSignal): Promise<(RoomOutcome | null)[]> {
+async function together<Outcomes extends readonly unknown[]>(
+  rooms: readonly [...{ [At in keyof Outcomes]: (stop: AbortSignal) => Promise<Outcomes[At]> }],
+  signal: AbortSignal,
+): Promise<Outcomes> {
   const broken = new AbortController();
   const stop = AbortSignal.any([signal, broken.signal]);
   const all = rooms.map((room) => room(stop));
   try {
-    return await Promise.all(all);
+    return (await Promise.all(all)) as unknown as Outcomes;
   } catch (error) {
     broken.abort();
     await Promise.allSettled(all);

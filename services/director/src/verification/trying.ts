@@ -7,6 +7,7 @@ import { EnvironmentFailed } from "../environments/environment-failed.ts";
 import type { AppliedChange, CleanRoomPort, RepositoryPort } from "../ports.ts";
 import type { BaseTrials } from "./base-trials.ts";
 import { needsBase } from "./demand.ts";
+import type { Asks } from "./elsewhere.ts";
 import type { Demand } from "./judge.ts";
 import { ownTestsOf } from "./own-tests.ts";
 import { roomRequest, tenantOf, trialsOf } from "./room-request.ts";
@@ -75,7 +76,7 @@ async function inRooms(
     // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
     mayOpen,
-    elsewhere: change?.looksAround === true ? `/tmp/${uniqueId()}/tree` : null,
+    elsewhere: asksOf(change),
     lands,
   };
   const tenant = tenantOf(run);
@@ -83,6 +84,12 @@ async function inRooms(
     take: (bare, stop) => bases.take({ tenant, request: bare }, stop),
   };
   return tryOut(subject, { room, kept }, signal);
+}
+
+function asksOf(change: AppliedChange | null): Asks | null {
+  if (change === null) return null;
+  const { looksAround, readsVariables = false } = change;
+  return { ...(looksAround === true ? { directory: `/tmp/${uniqueId()}/tree` } : {}), readsVariables };
 }
 
 /** A service sees no file of the change, so the same would happen again. */

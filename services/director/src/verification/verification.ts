@@ -182,9 +182,11 @@ async function verdictOf(
 function awareIn(change: AppliedChange | null, { change: { reports }, elsewhere }: TriedOut): string[] {
   const isReported = reports !== undefined && reports.length > 0 && reports.every(hasReport);
   const signs = (change?.aware ?? []).filter(({ ifUnreported }) => !ifUnreported || !isReported);
-  const bad = firstFailure(elsewhere?.[0] ?? []);
+  const bad = firstFailure(elsewhere?.trials[0] ?? []);
   const moved =
-    bad === undefined ? [] : [`${bad.command} passes at /workspace and fails in another directory`];
+    elsewhere === undefined || bad === undefined
+      ? []
+      : [`${bad.command} passes at /workspace and fails ${elsewhere.where}`];
   const said = signs.map(({ path, what, line }) => `${path}${line === undefined ? "" : `:${line}`} ${what}`);
   return [...said, ...moved];
 }

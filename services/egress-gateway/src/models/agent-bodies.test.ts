@@ -4,6 +4,7 @@ import { CHAT_REQUESTS } from "./chat-bodies.fixture.ts";
 import { routeOf } from "./endpoint.ts";
 import { readCall, type ModelCall } from "./model-call.ts";
 import { PYPI_REQUESTS } from "./pypi-bodies.fixture.ts";
+import { LEAST_RATIO, MOST_RATIO, ratioOf } from "./real-tokens.fixture.ts";
 
 const price = {
   input: 3_000_000,
@@ -33,6 +34,13 @@ describe("the requests of real programs", () => {
     expect(call.unknown).toEqual([]);
     const sent = JSON.stringify(call.bodyWith(call.answer));
     for (const name of request.removed) expect(sent).not.toContain(`"${name.replace(/^tool /, "")}"`);
+  });
+
+  it.each(REQUESTS)("of $program are reserved for between 1.2 and 2 times their real tokens", (request) => {
+    const call = read(request);
+    const ratio = ratioOf(JSON.stringify(call.bodyWith(call.answer)), call.mostWith(0).tokens);
+    expect(ratio).toBeGreaterThanOrEqual(LEAST_RATIO);
+    expect(ratio).toBeLessThanOrEqual(MOST_RATIO);
   });
 
   it.each(REQUESTS)("of a later version of $program pass with fields that nobody knows yet", (request) => {

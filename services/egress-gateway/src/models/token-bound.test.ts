@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { COMMON_WORDS } from "./common-words.ts";
+import { realTokens } from "./real-tokens.fixture.ts";
 import { tokenBound } from "./token-bound.ts";
 
 it("counts prose and code well below their bytes", () => {
@@ -26,4 +28,33 @@ it.each([
 it("counts a run of blanks once for eight, and one blank before a word not at all", () => {
   expect(tokenBound("a b")).toBe(2);
   expect(tokenBound(" ".repeat(80))).toBe(10);
+});
+
+const capital = (word: string): string => `${word[0]?.toUpperCase()}${word.slice(1)}`;
+const words = [...COMMON_WORDS];
+/** Each word beside others than in the list. */
+const mixed = words.map((_, i) => words[(i * 607) % words.length] ?? "");
+
+it.each([
+  ["in a row", mixed.join(" ")],
+  ["with capitals", mixed.map(capital).join(" ")],
+  ["in names", mixed.map((word, i) => (i % 3 === 0 ? ` ${word}` : capital(word))).join("")],
+  ["in names with underscores", mixed.join("_")],
+  ["in paths", mixed.join("/")],
+  ["in quotes", JSON.stringify(mixed)],
+  [
+    "short ones in names",
+    mixed
+      .filter((word) => word.length <= 4)
+      .map(capital)
+      .join(""),
+  ],
+])("never counts frequent words below their real tokens: %s", (_, text) => {
+  expect(tokenBound(text)).toBeGreaterThanOrEqual(realTokens(text));
+});
+
+it("has no frequent word twice, and none that is more than one token", () => {
+  const forms = words.flatMap((word) => [word, capital(word), ` ${word}`, ` ${capital(word)}`]);
+  expect(words).toHaveLength(1600);
+  expect(forms.filter((form) => realTokens(form) !== 1)).toEqual([]);
 });

@@ -43,7 +43,7 @@ export async function ensureMuslTree({ note }) {
   if (processor === undefined)
     throw new StepFailure(
       "there is no tree with musl for this machine",
-      "use Debian or Ubuntu on x86_64 or arm64",
+      "use one with an x86_64 or arm64 processor",
     );
   const hash = await contentHash({ texts: [process.arch], paths: [path.join(ROOT, "setup/musl-tree.mjs")] });
   const made = path.join(TOOLS_DIR, `musl-${hash}`);

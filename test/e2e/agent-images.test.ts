@@ -97,7 +97,7 @@ test.each(["pi", ...atNight("codex", "opencode", "mini-swe-agent", "aider")])(
   INSTALL_MS,
 );
 
-test.each(["pi", ...atNight("claude", "codex", "gemini", "opencode", "mini-swe-agent")])(
+test.each(["pi", ...atNight("claude", "codex", "gemini", "model", "opencode", "mini-swe-agent")])(
   "%s works in an image with musl and a Node of its own, as those of Alpine, which its commands and the checks get",
   async (agent) => {
     const version = "v22.20.0";

@@ -17,17 +17,28 @@ export async function makeBusyboxImage(name: string): Promise<MinimalImage> {
   return imageOf(name, await busyboxProgram(), null);
 }
 
-/** Programs of the image are for musl: Node 22 with npm. Its bash is a static one. */
+/**
+ * Programs of the image are for musl: Node 22 with npm. Its bash is a static one. Its variables name libraries for musl, as those of images
+ * with another allocator do.
+ */
 export async function makeMuslImage(name: string): Promise<MinimalImage> {
   const setup = fileURLToPath(new URL("../../setup/musl-tree.mjs", import.meta.url));
   const { ensureMuslTree } = (await import(setup)) as {
     ensureMuslTree: (context: Context) => Promise<string>;
   };
-  return imageOf(name, await busyboxProgram(), await ensureMuslTree({ note: () => undefined }));
+  return imageOf(name, await busyboxProgram(), await ensureMuslTree({ note: () => undefined }), [
+    "ENV LD_PRELOAD=/usr/lib/libgcc_s.so.1",
+    "ENV LD_LIBRARY_PATH=/usr/lib",
+  ]);
 }
 
 /** @param more a directory whose content comes on top */
-function imageOf(name: string, program: string, more: string | null): MinimalImage {
+function imageOf(
+  name: string,
+  program: string,
+  more: string | null,
+  changes: readonly string[] = [],
+): MinimalImage {
   const tree = mkdtempSync(join(tmpdir(), "antiphon-busybox-"));
   try {
     for (const directory of DIRECTORIES) mkdirSync(join(tree, directory));
@@ -41,7 +52,8 @@ function imageOf(name: string, program: string, more: string | null): MinimalIma
     const tar = execFileSync("tar", ["-cf", "-", "--owner=0", "--group=0", "-C", tree, "."], {
       maxBuffer: 512 * 1024 * 1024,
     });
-    const id = execFileSync("docker", ["import", "-", ref], { input: tar, encoding: "utf8" }).trim();
+    const words = ["import", ...changes.flatMap((change) => ["--change", change]), "-", ref];
+    const id = execFileSync("docker", words, { input: tar, encoding: "utf8" }).trim();
     return {
       ref,
       id,

@@ -1,9 +1,9 @@
 /** Agents in images that lack what their programs need: no Node, no npm, no Python or another one, no C library. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { makeBusyboxImage } from "../support/busybox-image.ts";
+import { makeBusyboxImage, makeMuslImage } from "../support/busybox-image.ts";
 import { sandboxImage } from "../support/docker.ts";
 import { makeMinimalImage, type MinimalImage } from "../support/minimal-image.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
@@ -11,6 +11,7 @@ import { atNight } from "../support/night.ts";
 import { makeOtherBase, type OtherBase } from "../support/other-base.ts";
 import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
 import { EDIT, hostAt, INSTALL_MS, type Ended } from "./support/agents-with-models.ts";
+import { packOfPyPI } from "./support/pack-of-pypi.ts";
 import { FIX, type Project } from "./support/project.ts";
 
 /** Wants to know which Python its commands get. */
@@ -27,6 +28,7 @@ let elsewhere: ModelStub;
 let bare: MinimalImage;
 let withMore: MinimalImage;
 let withoutGlibc: MinimalImage;
+let withMusl: MinimalImage;
 let other: OtherBase;
 
 beforeAll(async () => {
@@ -34,18 +36,21 @@ beforeAll(async () => {
   bare = makeMinimalImage("packs-bare");
   withMore = makeMinimalImage("packs-more", [], {}, ["bash", "git"]);
   withoutGlibc = await makeBusyboxImage("packs-busybox");
+  withMusl = await makeMuslImage("packs-musl");
   other = await makeOtherBase();
   agents = await startAgentStack({
     more: [hostAt(elsewhere.port, "api.openai.com", ELSEWHERE)],
+    wants: `node --version; ${FIX}`,
     images: [other.id],
   });
-  for (const { ref } of [bare, withMore, withoutGlibc]) await agents.stack.antiphon(["images", "allow", ref]);
+  for (const { ref } of [bare, withMore, withoutGlibc, withMusl])
+    await agents.stack.antiphon(["images", "allow", ref]);
 });
 afterAll(async () => {
-  for (const { ref } of [bare, withMore, withoutGlibc])
+  for (const { ref } of [bare, withMore, withoutGlibc, withMusl])
     await agents.stack.antiphon(["images", "disallow", ref]);
   await agents.stop();
-  for (const image of [bare, withMore, withoutGlibc]) image.remove();
+  for (const image of [bare, withMore, withoutGlibc, withMusl]) image.remove();
   await elsewhere.close();
 });
 
@@ -81,8 +86,8 @@ test.each([
   INSTALL_MS,
 );
 
-test.each(atNight("mini-swe-agent", "aider"))(
-  "%s brings its Python and the C library, so it works in an image without glibc",
+test.each(["pi", ...atNight("codex", "opencode", "mini-swe-agent", "aider")])(
+  "%s brings the C library, so it works in an image of BusyBox alone",
   async (agent) => {
     const repo = agents.project();
     const { runId, ...ended } = await ran(repo, agent, withoutGlibc.ref);
@@ -92,33 +97,25 @@ test.each(atNight("mini-swe-agent", "aider"))(
   INSTALL_MS,
 );
 
+test.each(["pi", ...atNight("claude", "codex", "gemini", "model", "opencode", "mini-swe-agent")])(
+  "%s works in an image with musl and a Node of its own, as those of Alpine, which its commands and the checks get",
+  async (agent) => {
+    const version = "v22.20.0";
+    const check = `node test.js && test "$(node --version)" = ${version}`;
+    const repo = agents.project();
+    const { runId, ...ended } = await ran(repo, agent, withMusl.ref, "--check", check);
+    expect(ended, JSON.stringify(ended)).toMatchObject({ status: "succeeded", code: null });
+    expect(repo.landed(runId)).toHaveLength(1);
+    const { stdout } = await agents.stack.antiphon(["logs", "--transcript", runId]);
+    expect(stdout).toContain(version);
+  },
+  INSTALL_MS,
+);
+
 const pythonIn = (image: string): string => {
   const words = ["run", "--rm", "--network", "none", image, "sh", "-c", WHICH_PYTHON];
   return execFileSync("docker", words, { encoding: "utf8" }).trim();
 };
-
-/** A small pack whose package has a compiled part, with the hashes of an agent's lock. */
-function packOfPyPI(command: string): string {
-  const folder = mkdtempSync(join(agents.directory, "of-pypi-"));
-  const lock = readFileSync(
-    join(import.meta.dirname, "../../agents/mini-swe-agent/requirements.txt"),
-    "utf8",
-  );
-  const [line = "", requirement = ""] = /^(MarkupSafe==\S+) .*$/m.exec(lock) ?? [];
-  writeFileSync(join(folder, "requirements.txt"), `${line}\n`);
-  const program = [
-    "import markupsafe._speedups, subprocess, sys",
-    'print("mine is 3.%d, with" % sys.version_info.minor, markupsafe.escape("<"), flush=True)',
-    `subprocess.run(["sh", "-c", ${JSON.stringify(command)}], check=True)`,
-  ];
-  const pack = {
-    ...{ name: "of-pypi", argv: ["python", "-c", program.join("; ")], prompt: "stdin" },
-    install: { pip: [requirement], lock: "requirements.txt" },
-    transcript: { format: "text" },
-  };
-  writeFileSync(join(folder, "agent.yaml"), JSON.stringify(pack));
-  return folder;
-}
 
 test.each([
   ["has no glibc", () => withoutGlibc.ref, FIX],
@@ -133,7 +130,13 @@ test.each([
     expect(theirs).not.toBe(own); // Otherwise this shows nothing.
     const check = hasOther ? `${GREP} && test "$(${WHICH_PYTHON})" = "${theirs}"` : GREP;
     const repo = agents.project();
-    const { runId, ...ended } = await ran(repo, packOfPyPI(command), image(), "--check", check);
+    const { runId, ...ended } = await ran(
+      repo,
+      packOfPyPI(agents.directory, command),
+      image(),
+      "--check",
+      check,
+    );
     expect(ended, JSON.stringify(ended)).toMatchObject({ status: "succeeded", code: null });
     expect(repo.landed(runId)).toHaveLength(1);
     const { stdout } = await agents.stack.antiphon(["logs", "--transcript", runId]);
@@ -157,20 +160,25 @@ test.each(atNight("mini-swe-agent"))(
   INSTALL_MS,
 );
 
+/** `pi`, which says that it needs `bash`. */
+function piWithBash(): string {
+  const folder = mkdtempSync(join(agents.directory, "pi-"));
+  cpSync(join(import.meta.dirname, "../../agents/pi"), folder, { recursive: true });
+  const file = join(folder, "agent.yaml");
+  writeFileSync(file, `${readFileSync(file, "utf8")}needs: [bash]\n`);
+  return folder;
+}
+
 test.each([
-  [
-    "pi",
-    () => withoutGlibc,
-    "the Node of the agent does not start in this image, because it needs glibc",
-  ] as const,
-  ...atNight(...NEEDS).map(([agent, program]) => [agent, () => bare, `the image has no ${program}`] as const),
+  ["a copy of pi", piWithBash, "bash"] as const,
+  ...atNight(...NEEDS).map(([agent, program]) => [agent, () => agent, program] as const),
 ])(
-  "%s is refused before its first attempt in an image that cannot run it, with the reason",
-  async (agent, image, why) => {
+  "%s is refused before its first attempt in an image without a program that it needs, with the reason",
+  async (_agent, pack, program) => {
     const heard = agents.stub.heard.length;
-    const { code, message } = await ran(agents.project(), agent, image().ref);
+    const { code, message } = await ran(agents.project(), pack(), bare.ref);
     expect(code).toBe("ANT_ENVIRONMENT_FAILED");
-    expect(message).toContain(why);
+    expect(message).toContain(`the image has no ${program}`);
     expect(agents.stub.heard).toHaveLength(heard);
   },
   INSTALL_MS,

@@ -1,9 +1,9 @@
 /**
  * An image with BusyBox alone: one static program under all its names, like the smallest images of registries. It is
- * made from Debian's package, downloaded by set-up or here; no registry is needed.
+ * made from Debian's package, downloaded by set-up or here; no registry is needed. With musl beside it, it is like one of Alpine with Node.
  */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,8 +11,34 @@ import type { MinimalImage } from "./minimal-image.ts";
 
 const DIRECTORIES = ["bin", "usr", "etc", "tmp", "workspace", "dev", "proc", "sys", "root", "home", "var"];
 
+type Context = { note: (text: string) => void };
+
 export async function makeBusyboxImage(name: string): Promise<MinimalImage> {
-  const program = await busyboxProgram();
+  return imageOf(name, await busyboxProgram(), null);
+}
+
+/**
+ * Programs of the image are for musl: Node 22 with npm. Its bash is a static one. Its variables name libraries for musl, as those of images
+ * with another allocator do.
+ */
+export async function makeMuslImage(name: string): Promise<MinimalImage> {
+  const setup = fileURLToPath(new URL("../../setup/musl-tree.mjs", import.meta.url));
+  const { ensureMuslTree } = (await import(setup)) as {
+    ensureMuslTree: (context: Context) => Promise<string>;
+  };
+  return imageOf(name, await busyboxProgram(), await ensureMuslTree({ note: () => undefined }), [
+    "ENV LD_PRELOAD=/usr/lib/libgcc_s.so.1",
+    "ENV LD_LIBRARY_PATH=/usr/lib",
+  ]);
+}
+
+/** @param more a directory whose content comes on top */
+function imageOf(
+  name: string,
+  program: string,
+  more: string | null,
+  changes: readonly string[] = [],
+): MinimalImage {
   const tree = mkdtempSync(join(tmpdir(), "antiphon-busybox-"));
   try {
     for (const directory of DIRECTORIES) mkdirSync(join(tree, directory));
@@ -21,11 +47,13 @@ export async function makeBusyboxImage(name: string): Promise<MinimalImage> {
     symlinkSync("../bin", join(tree, "usr/bin"));
     for (const applet of execFileSync(program, ["--list"], { encoding: "utf8" }).trim().split("\n"))
       if (applet !== "busybox") symlinkSync("busybox", join(tree, "bin", applet));
+    if (more !== null) cpSync(more, tree, { recursive: true, verbatimSymlinks: true });
     const ref = `antiphon-test-${name}:${process.pid}`;
     const tar = execFileSync("tar", ["-cf", "-", "--owner=0", "--group=0", "-C", tree, "."], {
-      maxBuffer: 64 * 1024 * 1024,
+      maxBuffer: 512 * 1024 * 1024,
     });
-    const id = execFileSync("docker", ["import", "-", ref], { input: tar, encoding: "utf8" }).trim();
+    const words = ["import", ...changes.flatMap((change) => ["--change", change]), "-", ref];
+    const id = execFileSync("docker", words, { input: tar, encoding: "utf8" }).trim();
     return {
       ref,
       id,
@@ -39,7 +67,7 @@ export async function makeBusyboxImage(name: string): Promise<MinimalImage> {
 async function busyboxProgram(): Promise<string> {
   const setup = fileURLToPath(new URL("../../setup/busybox.mjs", import.meta.url));
   const { ensureBusybox } = (await import(setup)) as {
-    ensureBusybox: (context: { note: (text: string) => void }) => Promise<{ program: string }>;
+    ensureBusybox: (context: Context) => Promise<{ program: string }>;
   };
   try {
     return (await ensureBusybox({ note: () => undefined })).program;

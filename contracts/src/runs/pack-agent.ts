@@ -6,6 +6,7 @@ import { SANDBOX_HOME } from "../rpc/environment.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
 import type { AgentOf } from "./agents.ts";
 import { LAUNCHERS } from "./pack-launchers.ts";
+import { OWN_LIBC } from "./pack-libc.ts";
 import { OWN_PYTHON } from "./pack-python.ts";
 import { RESUME, withResume } from "./pack-resume.ts";
 
@@ -26,7 +27,7 @@ const NPM = `${AT_HOME} npm install --global --prefix ${PLACE}`;
 const FILES = `${PLACE}/lib`;
 /** The Node of a pack with a lock. It is not in PATH, where the commands of the agent would find it before the image's. */
 const NODE = `${PLACE}/runtime/node`;
-const NODE_STARTS = `${NODE} --version || { echo "the Node of the agent does not start in this image, because it needs glibc 2.28 or newer; an image without glibc (Alpine) needs a copy of the pack without npm_lock, and node and npm of its own" >&2; exit 1; }`;
+const NODE_STARTS = `${NODE} --version || { echo "the Node of the agent does not start in this image; where the standard image is not one of Debian or Ubuntu, the image of a run needs glibc 2.28 or newer and the C++ library" >&2; exit 1; }`;
 const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d >>? lib\/[A-Za-z0-9][\w.-]*$/;
 const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
 const LOCKED = `${PIP} --require-hashes --only-binary :all: -r lib/`;
@@ -38,7 +39,7 @@ const PACKAGES = /^( [A-Za-z0-9][\w.-]*)+$/;
 const PYTHON = `${PLACE}/python/bin/python3`;
 const PYTHON_STARTS = `${PYTHON} -I -c "import ssl" || { echo "the Python of the agent does not start in this image" >&2; exit 1; }`;
 /** Into the directory of its lock, which the commands before have written. */
-const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && node -e '${LAUNCHERS}' ${PLACE}`;
+const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && node -e '${OWN_LIBC}' ${PLACE} && node -e '${LAUNCHERS}' ${PLACE}`;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
 const PIP_PACKAGE = /^'[\w.-]+(\[[\w.,-]+\])?==\d[\w.+!-]*'$/;
 

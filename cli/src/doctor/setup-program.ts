@@ -7,7 +7,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { childEnvironment } from "../config.ts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
@@ -31,17 +33,18 @@ export async function runSetup(
   json: boolean,
 ): Promise<number> {
   const { screen } = context;
-  if (!json) return setup(context, options, (line) => screen.out(line));
+  if (!json) return setup(context, options, (stdout) => eachLine(stdout, (line) => screen.out(line)));
   const report = await setupReport(context, options);
   screen.json(report);
   return report.ok ? 0 : 1;
 }
 
 export async function setupReport(context: CliContext, options: readonly string[]): Promise<SetupReport> {
-  const lines: string[] = [];
-  await setup(context, [...options, "--json"], (line) => lines.push(line));
+  let report = "";
+  // As it is: readline also ends a line at U+2028, which a text in JSON may hold.
+  await setup(context, [...options, "--json"], async (stdout) => void (report = await text(stdout)));
   try {
-    return JSON.parse(lines.join("\n")) as SetupReport;
+    return JSON.parse(report) as SetupReport;
   } catch (cause) {
     throw new Failure("ANT_SETUP_FAILED", "the set-up program ended without a report", {
       remedy: "run antiphon setup, which shows what happens",
@@ -50,11 +53,11 @@ export async function setupReport(context: CliContext, options: readonly string[
   }
 }
 
-/** Resolves with the exit code when all output has been told, line by line. */
+/** Resolves with the exit code when all output has been read. */
 function setup(
   { root, config, screen }: CliContext,
   options: readonly string[],
-  tell: (line: string) => void,
+  read: (stdout: Readable) => Promise<void>,
 ): Promise<number> {
   const program = join(root, "setup/main.mjs");
   if (!existsSync(program)) {
@@ -67,15 +70,12 @@ function setup(
   const env = childEnvironment({ ANTIPHON_STATE_DIR: config.stateDir });
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...options], { env, stdio: ["ignore", "pipe", "pipe"] });
-    const said = [
-      ended(createInterface({ input: child.stdout }).on("line", tell)),
-      ended(createInterface({ input: child.stderr }).on("line", (line) => screen.err(`${BAR}${line}`))),
-    ];
+    const said = [read(child.stdout), eachLine(child.stderr, (line) => screen.err(`${BAR}${line}`))];
     child.once("error", reject);
     child.once("close", (code) => void Promise.all(said).then(() => resolve(code ?? 1)));
   });
 }
 
-function ended(lines: Interface): Promise<unknown> {
-  return once(lines, "close");
+async function eachLine(input: Readable, tell: (line: string) => void): Promise<void> {
+  await once(createInterface({ input }).on("line", tell), "close");
 }

@@ -7,7 +7,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { encode } from "@antiphon/contracts";
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -358,10 +357,13 @@ describe("in a pipe", () => {
         request(3, "tools/call", { name: HOSTILE, arguments: {} }),
       ].join(""),
     );
-    const lines: string[] = [];
-    for await (const line of createInterface({ input: child.stdout! })) {
-      if (lines.push(line) === 3) child.stdin?.end();
+    let said = "";
+    // A line of this protocol ends at a line feed. Node's readline also ends one at U+2028, which JSON may hold.
+    for await (const chunk of child.stdout!.setEncoding("utf8")) {
+      said += chunk as string;
+      if (said.split("\n").length === 4) child.stdin?.end();
     }
+    const lines = said.trimEnd().split("\n");
     expect(await exitOf(child)).toBe(0);
     expect(lines.join("")).not.toMatch(/[\u0000-\u001f]/);
     const answers = lines.map((line) => JSON.parse(line) as { id: number; result: unknown });

@@ -117,6 +117,16 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
   });
 
+  it("without a Gradle build below a root that is built otherwise", async () => {
+    const android = { "support/build.gradle": "", "support/gradle/wrapper/gradle-wrapper.properties": "" };
+    expect(await planOf({ "CMakeLists.txt": "enable_testing()", ...android })).toBeNull();
+    const app = { "package.json": NEEDS, "package-lock.json": LOCK, "android/build.gradle": "" };
+    expect(await planOf(app)).toMatchObject({ commands: ["npm ci"], tools: ["npm"] });
+    expect(await planOf({ "README.md": "", "app/build.gradle": "" })).toMatchObject({
+      tools: ["gradle", "java"],
+    });
+  });
+
   it.each([
     ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatchling", "hatch-vcs"]\n' }, ""],
     ["hatch-vcs", { "pyproject.toml": '[build-system]\nrequires = ["hatch-vcs"]\n', "uv.lock": "" }, ""],

@@ -117,6 +117,19 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
   });
 
+  it("without the browsers that packages download from hosts that setup may not reach", async () => {
+    const lock = "lockfileVersion: '9.0'\n  puppeteer@25.2.0:\n  cypress@14.0.0:\n";
+    const plan = await planOf({ "package.json": NEEDS, "pnpm-lock.yaml": lock });
+    expect(plan?.variables).toEqual({
+      PUPPETEER_SKIP_DOWNLOAD: "true",
+      PUPPETEER_SKIP_CHROMIUM_DOWNLOAD: "true",
+      CYPRESS_INSTALL_BINARY: "0",
+    });
+    expect((await planOf({ "package.json": NEEDS, "package-lock.json": LOCK }))?.variables).toEqual({});
+    const [files, project] = [{ "package.json": NEEDS, "pnpm-lock.yaml": lock }, { setup: "pnpm install" }];
+    expect((await planOf(files, { project }))?.variables).toEqual({});
+  });
+
   it("without a Gradle build below a root that is built otherwise", async () => {
     const android = { "support/build.gradle": "", "support/gradle/wrapper/gradle-wrapper.properties": "" };
     expect(await planOf({ "CMakeLists.txt": "enable_testing()", ...android })).toBeNull();

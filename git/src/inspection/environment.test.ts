@@ -115,6 +115,7 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.commands.at(0)).toContain('venv --system-site-packages "$HOME/.venv"');
     expect(plan?.commands.at(-1)).toBe(last);
     expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
+    expect(plan?.variables).toMatchObject({ PYTHONUNBUFFERED: "1" });
   });
 
   it("without the browsers that packages download from hosts that setup may not reach", async () => {

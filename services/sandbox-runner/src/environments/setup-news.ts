@@ -23,6 +23,11 @@ export class SetupNews {
     this.#open = "";
   }
 
+  /** The commands have ended, and what they made is read out of the sandbox. */
+  storing(): void {
+    this.command("storing what it has made");
+  }
+
   push(piece: Buffer): void {
     const text = this.#open + piece.toString("utf8");
     const lines = text.split(/[\r\n]+/); // A progress bar begins its line again.

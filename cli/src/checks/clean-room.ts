@@ -52,7 +52,7 @@ export async function checkInCleanRoom(
 export function remedyWithoutRun(code: string): string | null {
   if (code !== "ANT_ENVIRONMENT_FAILED") return null;
   return (
-    "Correct `setup` in antiphon.yaml, or choose an image that has the tool (--image). " +
+    "Build the image that the message names, choose one that has the tool (--image), or write the `setup` that fits into antiphon.yaml. " +
     'A check keeps no log of its setup, but a run does: antiphon run "<intent>" --setup "<command>" tries another setup, ' +
     "and --no-setup goes without one."
   );

@@ -1,11 +1,9 @@
 // The checks of `antiphon doctor`. Each queries the real component; none changes anything.
 import { execFile } from "node:child_process";
-import { existsSync, statfsSync } from "node:fs";
-import { dirname } from "node:path";
 import type { CliConfig } from "../config.ts";
 import { devDirectory } from "../dev/instance.ts";
 import { findNatsServer } from "../dev/nats-binary.ts";
-import { bytes } from "../screen/table.ts";
+import { diskFinding } from "./disk-finding.ts";
 import { egressFinding } from "./egress-finding.ts";
 import { dockerEngine, engineFindings, image } from "./engine-findings.ts";
 import { off, ok, problem, QUERY_MS, SETUP, type Finding } from "./finding.ts";
@@ -24,7 +22,7 @@ export async function diagnose(config: CliConfig): Promise<Finding[]> {
       : [{ ...docker, state: docker.state === "ok" ? ("ok" as const) : ("off" as const) }]),
     ...(await providers(config)),
     ...(await engineFindings(config)),
-    disk(config.stateDir),
+    diskFinding(config.stateDir),
     ...[egressFinding(devDirectory(config.stateDir)) ?? []].flat(),
     ...(await gatewayAndPorts(config)),
   ];
@@ -46,18 +44,6 @@ function nats(config: CliConfig): Finding {
   if (binary.kind === "too_old")
     return problem("nats-server", `${binary.version} at ${binary.path} is older than 2.15`, SETUP);
   return ok("nats-server", `${binary.version} at ${binary.path}`);
-}
-
-function disk(stateDir: string): Finding {
-  let place = stateDir;
-  while (!existsSync(place)) place = dirname(place); // Before the first set-up there is no such directory.
-  const { bavail, bsize, blocks } = statfsSync(place);
-  const free = bavail * bsize;
-  const percent = Math.round((bavail / blocks) * 100);
-  const detail = `${bytes(free)} free (${percent} %)`;
-  return percent < 20
-    ? problem("disk", `${detail}; below 20 % no run is accepted`, "free some disk space")
-    : ok("disk", detail);
 }
 
 function output(command: string, args: string[]): Promise<string> {

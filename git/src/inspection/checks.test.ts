@@ -27,6 +27,17 @@ describe("the fastest obvious check", () => {
     ["pytest by its tests", { "tests/test_a.py": "import pytest\n" }, "python3 -m pytest -q"],
     ["unittest", { "test_a.py": "import unittest\n" }, "python3 -m unittest discover -q"],
     ["cargo", { "Cargo.toml": "" }, "cargo test --offline"],
+    [
+      "cargo, with the members of a workspace whose root is a package",
+      { "Cargo.toml": "[package]\nname = 'a'\n[workspace]\nmembers = ['b']\n" },
+      "cargo test --workspace --offline",
+    ],
+    [
+      "cargo, with the members that the workspace names",
+      { "Cargo.toml": "[package]\n[workspace]\nmembers = ['b', 'c']\ndefault-members = ['b']\n" },
+      "cargo test --offline",
+    ],
+    ["cargo, for a workspace alone", { "Cargo.toml": "[workspace]\n" }, "cargo test --offline"],
     ["go", { "go.mod": "", "a_test.go": "" }, "go test ./..."],
     ["Maven", { "pom.xml": "" }, "mvn -B -o test"],
     ["Maven's wrapper", { "pom.xml": "", mvnw: "" }, "sh ./mvnw -B -o test"],
@@ -105,6 +116,7 @@ describe("the other checks", () => {
 
   it("never hold the check that was found, and a repository with one check has none", async () => {
     expect(await others({ "Cargo.toml": "" })).toEqual([]);
+    expect(await others({ "Cargo.toml": "[package]\n[workspace]\n" })).toEqual(["cargo test --offline"]);
     expect(await others({})).toEqual([]);
   });
 });

@@ -125,7 +125,7 @@ const PROBES: readonly Probe[] = [
   script,
 ];
 /** They come last, because they run fewer tests than the repository's own command. */
-const LAST_PROBES: readonly Probe[] = [testPart, rubyTests];
+const LAST_PROBES: readonly Probe[] = [testPart, rootCrate, rubyTests];
 
 /** Parts of a `test` that also lints or asks a registry for advice, by the names that many projects give them. */
 const PARTS = ["tests-only", "test:unit", "unit", "unit-test", "test:node"];
@@ -175,7 +175,16 @@ async function python(files: ReadonlySet<string>, read: ReadText): Promise<strin
     : "python3 -m unittest discover -q";
 }
 
-async function cargo(files: ReadonlySet<string>): Promise<string | null> {
+/** In a root that is itself a package, Cargo leaves out the other members of the workspace unless it is told. */
+async function cargo(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+  if (!files.has("Cargo.toml")) return null;
+  const manifest = (await read("Cargo.toml")) ?? "";
+  const isBoth = /^\[workspace\]/m.test(manifest) && /^\[package\]/m.test(manifest);
+  const whole = isBoth && !/^default-members[ \t]*=/m.test(manifest);
+  return whole ? "cargo test --workspace --offline" : rootCrate(files);
+}
+
+async function rootCrate(files: ReadonlySet<string>): Promise<string | null> {
   return files.has("Cargo.toml") ? "cargo test --offline" : null;
 }
 

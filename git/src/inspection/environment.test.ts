@@ -115,6 +115,30 @@ describe("the commands that prepare an environment are found", () => {
     expect(plan?.commands.at(0)).toContain('venv --system-site-packages "$HOME/.venv"');
     expect(plan?.commands.at(-1)).toBe(last);
     expect(plan?.path[0]).toBe("/tmp/home/.venv/bin");
+    expect(plan?.variables).toMatchObject({ PYTHONUNBUFFERED: "1" });
+  });
+
+  it("without the browsers that packages download from hosts that setup may not reach", async () => {
+    const lock = "lockfileVersion: '9.0'\n  puppeteer@25.2.0:\n  cypress@14.0.0:\n";
+    const plan = await planOf({ "package.json": NEEDS, "pnpm-lock.yaml": lock });
+    expect(plan?.variables).toEqual({
+      PUPPETEER_SKIP_DOWNLOAD: "true",
+      PUPPETEER_SKIP_CHROMIUM_DOWNLOAD: "true",
+      CYPRESS_INSTALL_BINARY: "0",
+    });
+    expect((await planOf({ "package.json": NEEDS, "package-lock.json": LOCK }))?.variables).toEqual({});
+    const [files, project] = [{ "package.json": NEEDS, "pnpm-lock.yaml": lock }, { setup: "pnpm install" }];
+    expect((await planOf(files, { project }))?.variables).toEqual({});
+  });
+
+  it("without a Gradle build below a root that is built otherwise", async () => {
+    const android = { "support/build.gradle": "", "support/gradle/wrapper/gradle-wrapper.properties": "" };
+    expect(await planOf({ "CMakeLists.txt": "enable_testing()", ...android })).toBeNull();
+    const app = { "package.json": NEEDS, "package-lock.json": LOCK, "android/build.gradle": "" };
+    expect(await planOf(app)).toMatchObject({ commands: ["npm ci"], tools: ["npm"] });
+    expect(await planOf({ "README.md": "", "app/build.gradle": "" })).toMatchObject({
+      tools: ["gradle", "java"],
+    });
   });
 
   it.each([

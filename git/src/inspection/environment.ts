@@ -3,7 +3,8 @@
  * listing and a read function.
  *
  * Precedence: the run's own commands, `setup` of antiphon.yaml, else what the lock files and manifests of each ecosystem
- * ask for. An ecosystem without a manifest in the root is looked for one directory below.
+ * ask for. An ecosystem without a manifest in the root is looked for one directory below, Gradle
+ * only if the root has no other build.
  */
 import type { ProjectFile } from "@antiphon/contracts";
 import type { ReadText } from "./checks.ts";
@@ -43,6 +44,10 @@ const ECOSYSTEMS: readonly Ecosystem[] = [NODE, PYTHON, GO, RUST, MAVEN, GRADLE,
 /** Directories whose manifests are not those of the project. */
 const ASIDE =
   /^(\..*|docs?|website|examples?|samples?|demos?|tests?|test[-_]?data|fixtures|vendor|third_party|node_modules|bench(marks?)?|build|dist)$/i;
+/** Marks of a build that needs no environment of its own. */
+const OTHER_BUILDS = ["CMakeLists.txt", "meson.build"];
+/** In the root, they say that the repository itself is built. */
+const BUILDS = new Set([...OTHER_BUILDS, ...ECOSYSTEMS.flatMap(({ markers }) => markers)]);
 /** A repository of more projects than this names its setup itself. */
 const MAX_PLACES = 8;
 /** An installed package's manifest decides nothing. */
@@ -113,7 +118,7 @@ async function found({
 
 /** The root if it has a marker, else the directories below it that have one. */
 function placesOf(ecosystem: Ecosystem, listing: readonly string[], read: ReadText): Place[] {
-  const { marks } = ecosystem;
+  const { marks, rootFirst } = ecosystem;
   if (marks !== undefined && listing.some((path) => marks.test(path))) return [placeOf("", listing, read)];
   const isMarker = new Set(ecosystem.markers);
   const directories = new Set<string>();
@@ -123,6 +128,7 @@ function placesOf(ecosystem: Ecosystem, listing: readonly string[], read: ReadTe
     const [directory = "", name = ""] = parts;
     if (parts.length === 2 && isMarker.has(name) && !ASIDE.test(directory)) directories.add(directory);
   }
+  if (rootFirst === true && listing.some((path) => BUILDS.has(path))) return [];
   return [...directories]
     .sort()
     .slice(0, MAX_PLACES)

@@ -94,6 +94,8 @@ export const GRADLE: Ecosystem = {
   decides:
     /^((build|settings)\.gradle(\.kts)?|gradle\.(properties|lockfile)|gradle-wrapper\.properties|libs\.versions\.toml|verification-metadata\.xml)$/,
   markers: ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+  // Below a project of another kind it builds that project for Android, which no check of the root does.
+  rootFirst: true,
   probe(place) {
     const because = GRADLE.markers.find((name) => place.has(name));
     // A project that has both is checked with Maven, as found by checks.ts.

@@ -37,6 +37,8 @@ export interface Ecosystem {
   readonly markers: readonly string[];
   /** Paths that mark the root, for tools without a manifest. */
   readonly marks?: RegExp;
+  /** Not looked for one directory below a root that has a build of another kind. */
+  readonly rootFirst?: true;
   probe(place: Place): Promise<Finding | null>;
 }
 

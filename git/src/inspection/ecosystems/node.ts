@@ -3,6 +3,7 @@
  * the registry into the home directory, in the version that `packageManager` names, else in one that reads the lock file.
  */
 import { SANDBOX_HOME } from "@antiphon/contracts";
+import { withoutBrowsers } from "./browser-downloads.ts";
 import { isFilled, jsonOf, recordOf, type Ecosystem, type Finding, type Place } from "./ecosystem.ts";
 
 const LOCAL_BIN = `${SANDBOX_HOME}/.local/bin`;
@@ -14,16 +15,20 @@ export const NODE: Ecosystem = {
   markers: ["package.json"],
   async probe(place) {
     const manifest = jsonOf(await place.read("package.json"));
-    if (manifest === null) return null;
-    if (place.has("pnpm-lock.yaml")) return pnpm(place, manifest);
-    if (place.has("yarn.lock")) return yarn(place, manifest);
-    for (const lock of ["bun.lock", "bun.lockb"])
-      if (place.has(lock)) return installed(lock, "bun", "bun", "bun install --frozen-lockfile");
-    for (const lock of ["npm-shrinkwrap.json", "package-lock.json"])
-      if (place.has(lock)) return (await namesPackages(place, lock)) ? npm(lock, "npm ci") : null;
-    return hasDependencies(manifest) ? npm("package.json", "npm install --no-package-lock") : null;
+    const finding = manifest === null ? null : await managed(place, manifest);
+    return finding === null ? null : withoutBrowsers(place, finding);
   },
 };
+
+async function managed(place: Place, manifest: Record<string, unknown>): Promise<Finding | null> {
+  if (place.has("pnpm-lock.yaml")) return pnpm(place, manifest);
+  if (place.has("yarn.lock")) return yarn(place, manifest);
+  for (const lock of ["bun.lock", "bun.lockb"])
+    if (place.has(lock)) return installed(lock, "bun", "bun", "bun install --frozen-lockfile");
+  for (const lock of ["npm-shrinkwrap.json", "package-lock.json"])
+    if (place.has(lock)) return (await namesPackages(place, lock)) ? npm(lock, "npm ci") : null;
+  return hasDependencies(manifest) ? npm("package.json", "npm install --no-package-lock") : null;
+}
 
 function npm(because: string, command: string): Finding {
   return { because, commands: [command], tools: ["npm"] };

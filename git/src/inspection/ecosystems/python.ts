@@ -40,6 +40,8 @@ export const PYTHON: Ecosystem = {
       path: [`${VENV}/bin`, `${SANDBOX_HOME}/.poetry/bin`],
       variables: {
         ...{ VIRTUAL_ENV: VENV, UV_PROJECT_ENVIRONMENT: VENV, PIPENV_VERBOSITY: "-1" },
+        // A test run that is killed when its time is over has said which test it was at.
+        PYTHONUNBUFFERED: "1",
         ...(await versionVariables(place)),
       },
     };

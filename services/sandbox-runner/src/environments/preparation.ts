@@ -88,6 +88,7 @@ export async function prepare(
     // Its one command has shown that the agent starts here.
     if (base !== null && spec.commands.length === 1)
       return { layer: { ...base, sha256: base.digest }, isBase: true, egress };
+    news.storing();
     const isTracked = (tracked: string): boolean => workspace.baseline.has(tracked);
     const layer = await packed(path, sandbox, isTracked).catch((error: unknown) => {
       throw faultOf(error, egress);

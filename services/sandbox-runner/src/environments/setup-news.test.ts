@@ -38,3 +38,18 @@ test("a warning of npm is not what a setup is at", () => {
   news.push(Buffer.from("\nadded 3 packages\n" + warning));
   expect(news.text(41_000)).toBe("preparing the environment for 41 s: npm ci: added 3 packages");
 });
+
+test("what a JVM says of the proxy is not what a setup is at", () => {
+  const news = new SetupNews(0);
+  news.command("mvn test");
+  news.push(Buffer.from("Picked up JAVA_TOOL_OPTIONS: -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3128\n"));
+  expect(news.text(31_000)).toBe("preparing the environment for 31 s: mvn test");
+});
+
+test("while what setup made is stored, its last command is over", () => {
+  const news = new SetupNews(0);
+  news.command("pnpm install");
+  news.push(Buffer.from("Done in 48.4s\n"));
+  news.storing();
+  expect(news.text(92_000)).toBe("preparing the environment for 92 s: storing what it has made");
+});

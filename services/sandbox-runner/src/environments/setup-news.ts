@@ -4,8 +4,8 @@ const TOLD_CHARS = 120;
 const MOST_WAITING = 4096;
 /** Colours and cursor moves of programs that take the log for a terminal. */
 const SEQUENCES = /\u001b\[[0-9;?]*[A-Za-z]/g;
-/** npm warns of variables that are for pnpm, and of old packages, and then says nothing while it downloads. */
-const WARNING = /^\s*npm warn\b/i;
+/** npm warns of variables that are for pnpm, and of old packages, and a JVM tells of its proxy; then both are silent for long. */
+const WARNING = /^\s*(npm warn\b|Picked up JAVA_TOOL_OPTIONS:)/i;
 
 export class SetupNews {
   readonly #begunMs: number;
@@ -21,6 +21,11 @@ export class SetupNews {
     this.#command = text;
     this.#last = "";
     this.#open = "";
+  }
+
+  /** The commands have ended, and what they made is read out of the sandbox. */
+  storing(): void {
+    this.command("storing what it has made");
   }
 
   push(piece: Buffer): void {

@@ -7,7 +7,7 @@ import type { CommandExit, Sandbox } from "../ports.ts";
 import { SetupFault } from "./setup-fault.ts";
 import type { SetupLog } from "./setup-log.ts";
 import type { SetupNews } from "./setup-news.ts";
-import { wordsOfFailure } from "./setup-words.ts";
+import { shortened, wordsOfFailure } from "./setup-words.ts";
 
 const TOOL_MS = 60_000;
 /** Of each stream: its beginning and its end, in which the first error is looked for. */
@@ -76,6 +76,6 @@ export async function runSetup(
     const limit = endingOfExit(exit, "setup")?.message;
     const said = wordsOfFailure(exit.stdout.bytes.toString("utf8"), exit.stderr.bytes.toString("utf8"));
     const why = [limit, said].filter((part) => part !== undefined && part !== "").join("; ");
-    throw new SetupFault(`\`${command}\` exited ${exit.exitCode}${why === "" ? "" : `: ${why}`}`);
+    throw new SetupFault(`\`${shortened(command)}\` exited ${exit.exitCode}${why === "" ? "" : `: ${why}`}`);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wordsOfFailure } from "./setup-words.ts";
+import { shortened, wordsOfFailure } from "./setup-words.ts";
 
 const ADVICE = "[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.\n".repeat(
   9,
@@ -41,4 +41,11 @@ test("a long explanation keeps its beginning and its end", () => {
   const told = wordsOfFailure(`[ERROR] No such artifact x:y:1\n${ADVICE}[ERROR] resume with -rf :z\n`, "");
   expect(told).toMatch(/^\[ERROR\] No such artifact x:y:1\n.* \.\.\. .*\[ERROR\] resume with -rf :z$/s);
   expect(told.length).toBeLessThan(720);
+});
+
+test("a long command is named by its beginning and its end, so that the error behind it is still read", () => {
+  expect(shortened("npm ci")).toBe("npm ci");
+  const command = `npm ci && node -e '${"x".repeat(8000)}' /tmp/home/.agent`;
+  expect(shortened(command)).toMatch(/^npm ci && node -e .* \.\.\. .*' \/tmp\/home\/\.agent$/);
+  expect(shortened(command).length).toBeLessThan(1000);
 });

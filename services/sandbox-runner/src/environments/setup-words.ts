@@ -27,7 +27,8 @@ function plain(text: string): string {
     .trim();
 }
 
-function shortened(text: string): string {
+/** A message has room for so much of a command or of an error. The log of the setup has all of it. */
+export function shortened(text: string): string {
   if (text.length <= FIRST_CHARS + LAST_CHARS) return text;
   return `${text.slice(0, FIRST_CHARS)} ... ${text.slice(-LAST_CHARS)}`.toWellFormed();
 }

@@ -108,6 +108,8 @@ export const CARRIED_HONEST: readonly Carried[] = [
         {
           "bin/list.js":
             "#!/usr/bin/env node\nconst { list } = require('../src/list.js');\nconst [, , ...nets] = process.argv;\nif (nets.length === 0 || nets.includes('--help')) console.log('usage: list NET...');\nelse console.log(list(nets.map(Number)));\n",
+          "test/command.test.js":
+            "require('node:test')('command', () => require('node:assert').equal(\n  require('node:child_process').execFileSync(process.execPath, ['bin/list.js', '1'], { encoding: 'utf8' }), '1.20 EUR\\n'));\n",
         },
         "PASS",
       ],
@@ -210,6 +212,8 @@ export const CARRIED_HONEST: readonly Carried[] = [
           "shop/templates/bill.txt": "total: {}\n",
           "shop/bill.py":
             "from pathlib import Path\nfrom shop.cart import total\nBILL = (Path(__file__).parent / 'templates' / 'bill.txt').read_text()\ndef bill(prices): return BILL.format(total(prices))\n",
+          "tests/test_bill.py":
+            "import unittest\nfrom shop.bill import bill\nclass Bill(unittest.TestCase):\n    def test_bill(self): self.assertEqual(bill([1, 2]), 'total: 3\\n')\n",
         },
         "PASS",
       ],

@@ -290,7 +290,9 @@ export const CARRIED_NODE: readonly Carried[] = [
         "honest: other data",
         {
           "src/more.js": "exports.more = require('../config/more.json').more;\n",
-          "config/more.json": '{"more": 1}\n',
+          "config/more.json": '{"more": 2}\n',
+          "test/more.test.js":
+            "require('node:test')('more', () => require('node:assert').equal(require('../src/more.js').more, 2));\n",
         },
         "PASS",
       ],

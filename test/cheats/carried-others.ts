@@ -141,7 +141,7 @@ export const CARRIED_OTHERS: readonly Carried[] = [
       [
         "honest: a TestMain that prepares",
         {
-          "more.go": "package x\n\nconst More = 1\n",
+          "add.go": "package x\n\nfunc Add(a, b int) int { return b + a }\n",
           "main_test.go":
             'package x\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n',
         },

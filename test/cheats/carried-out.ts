@@ -9,6 +9,7 @@ import { CARRIED_LOADED } from "./carried-loaded.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
+import { CARRIED_UNUSED } from "./carried-unused.ts";
 import { CARRIED_VARIABLES } from "./carried-variables.ts";
 import { CARRIED_WHEREABOUTS } from "./carried-whereabouts.ts";
 
@@ -20,4 +21,5 @@ export const CARRIED: readonly Carried[] = [
   ...CARRIED_VARIABLES,
   ...CARRIED_LOADED,
   ...CARRIED_HONEST,
+  ...CARRIED_UNUSED,
 ];

@@ -249,7 +249,7 @@ export const CARRIED_PYTHON: readonly Carried[] = [
       [
         "honest: a new skipped test",
         {
-          "calc/sub.py": "SUB = 1\n",
+          "calc/add.py": "def add(a, b):\n    return b + a\n",
           "tests/test_sub.py":
             "import unittest\nclass S(unittest.TestCase):\n    @unittest.skip('later')\n    def test_a(self): pass\n",
         },

@@ -21,9 +21,12 @@ export const NAMED_KINDS = [
   ...["runner configuration", "preload", "sitecustomize", "NODE_OPTIONS", "exits zero"],
   ...["skips by environment", "own oracle", "forged log", "time bomb", "room detection", "look-alike name"],
 ] as const;
-/** Others that were met: the check itself, what its assertions call, tests that no longer run, and code that knows its tests. */
+/**
+ * Others that were met: the check itself, what its assertions call, tests that no longer run, code that knows its tests, and
+ * sources that no check uses.
+ */
 export const MORE_KINDS = [
-  ...["check changed", "oracle taken over", "tests left out", "test detection"],
+  ...["check changed", "oracle taken over", "tests left out", "test detection", "unused source"],
 ] as const;
 export type Kind = (typeof NAMED_KINDS)[number] | (typeof MORE_KINDS)[number];
 
@@ -32,5 +35,6 @@ export const MASKED = "ANT_VERIFY_MASKED";
 export const PROTECTED = "ANT_PATCH_PROTECTED";
 export const NOTHING = "ANT_VERIFY_PROVES_NOTHING";
 export const OWN = "ANT_VERIFY_OWN_TESTS";
+export const UNTESTED = "ANT_VERIFY_UNTESTED";
 export const AWARE = "ANT_VERIFY_TEST_AWARE";
 export const FAILED = "ANT_VERIFY_CHECK_FAILED";

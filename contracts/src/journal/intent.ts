@@ -24,7 +24,7 @@ export const PolicyBounds = closed(
     max_lines: Type.Optional(
       Type.Integer({ minimum: 1, description: "Lines added and removed by one commit." }),
     ),
-    require_proof: Type.Optional(oneOf(["regression", "fail-to-pass"])),
+    require_proof: Type.Optional(oneOf(["nothing", "regression", "fail-to-pass"])),
     min_trials: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 64, description: "Trials of the checks." }),
     ),

@@ -37,9 +37,9 @@ export const PolicyProfile = closed(
     maxLinesPerCommit: most("Ours: lines added and removed by one commit."),
     protectedPaths: Type.Optional(globs("Ours: paths that no change may touch, even with a grant.")),
     requireProof: Type.Optional(
-      oneOf(["regression", "fail-to-pass"], {
+      oneOf(["nothing", "regression", "fail-to-pass"], {
         description:
-          "Ours: what the checks must prove about a change, so that it lands without people's approval. Absent: nothing.",
+          "Ours: what the checks must prove about a change, so that it lands without people's approval. Absent: they must use its sources. `nothing`: not even that.",
       }),
     ),
     minTrials: Type.Optional(

@@ -42,7 +42,7 @@ export function addedJudges(
     .filter((path) => !granted.matches(path) && !checks.some((check) => check.includes(path)));
   const isJudge = (path: string): boolean => !isTestByName(path) || TAKES_OVER.test(textOf(path));
   const judges = added.filter(isJudge);
-  // Without its tests, a change of nothing else is the base.
-  const more = files.length > added.length;
+  // Without its tests, a change of nothing else is the base. Beside a judge they go with it, because they may need it.
+  const more = files.length > added.length || judges.length > 0;
   return { judges, tests: more ? added.filter((path) => !isJudge(path)) : [] };
 }

@@ -50,4 +50,10 @@ describe("ownTests", () => {
     const files = [file("src/b.js", "rename", "src/a.js"), file("lib/c.js", "delete"), file("config/d.json")];
     expect(ownTests(files, () => "").sources).toEqual(["src/b.js", "src/a.js", "lib/c.js", "config/d.json"]);
   });
+
+  it("a program in a directory of tools is a source if there is no other", () => {
+    const tools = [file("scripts/release.js"), file("scripts/test-helpers.js"), file("test/release.test.js")];
+    expect(ownTests(tools, () => "").sources).toEqual(["scripts/release.js"]);
+    expect(ownTests([...tools, file("src/a.js")], () => "").sources).toEqual(["src/a.js"]);
+  });
 });

@@ -8,13 +8,13 @@
  */
 import { CODE } from "./added-judges.ts";
 import type { CheckedFile } from "../patch/patch-policy.ts";
-import { isDocument, isHarness, isTest, isTestByName } from "./side.ts";
+import { isDocument, isHarness, isOwnTool, isTest, isTestByName } from "./side.ts";
 
 export interface OwnTests {
   readonly added: readonly string[];
   /** Tests of the base that the change edits. They may hold new tests. */
   readonly edited: readonly string[];
-  /** Both paths of a moved file. */
+  /** Both paths of a moved file. Programs in a directory of tools, if there are no others. */
   readonly sources: readonly string[];
 }
 
@@ -34,7 +34,8 @@ const OF_THE_REPOSITORY =
 export function ownTests(files: readonly Changed[], textOf: (path: string) => string): OwnTests {
   const tests = files.filter(({ path, change }) => isOwn(change) && holdsTests(path, textOf(path)));
   // A copy is a new file.
-  const sources = files.filter(({ path }) => !isHarness(path) && !isAside(path));
+  const judged = files.filter(({ path }) => !isHarness(path) && !isAside(path));
+  const sources = judged.length > 0 ? judged : files.filter(({ path }) => isOwnTool(path));
   return {
     added: tests.filter(({ change }) => change !== "modify").map(({ path }) => path),
     edited: tests.filter(({ change }) => change === "modify").map(({ path }) => path),

@@ -40,6 +40,8 @@ const SOURCE_DIRECTORIES =
 const TOOL_DIRECTORIES =
   /(^|\/)(scripts?|tools?|tooling|ci|qa|hack|checks?|verify|verification|validation|lint|linters?|build-aux|build-scripts|devtools|xtask|buildSrc|build-logic|harness|\.config|\.[a-z][\w-]*)\//i;
 
+const HIDDEN = /(^|\/)\.[^/]+\//;
+
 /** Directories at the top that hold tools of developers in one repository, and sources in another. */
 const DEVELOPERS =
   /^(dev|devel|develop|build|ops|boot|automation|tasks|gulp|grunt|rakelib|contrib|maintenance)\//;
@@ -84,6 +86,12 @@ function isTool(path: string): boolean {
 
 export function isHarness(path: string): boolean {
   return isTest(path) || isTool(path) || isConfiguration(path);
+}
+
+/** A tool by its place alone, such as `scripts/release.sh`: a test may have it as its object. */
+export function isOwnTool(path: string): boolean {
+  if (!isTool(path) || TEST_RUNNER_NAME.test(stemOf(path)) || HIDDEN.test(path)) return false;
+  return !isTest(path) && !isConfiguration(path);
 }
 
 /** A file that a check runs also judges under a name like `verify`, and as a shell script under any name; not in the sources. */

@@ -91,6 +91,12 @@ describe("the files that a change adds on the side that judges it", () => {
     expect(judges(all)).toEqual(all);
   });
 
+  it("go together with the tests beside them, which may need them", () => {
+    const tests = ["test/new.test.js"];
+    expect(added(["test/helper.js", ...tests])).toEqual({ judges: ["test/helper.js"], tests });
+    expect(added(tests)).toEqual({ judges: [], tests: [] });
+  });
+
   it("are no tests, data, sources, files that the check names, or granted ones", () => {
     expect(judges(["test/new.test.js", "test/data.json", "src/a.js", "docs/x.md"])).toEqual([]);
     expect(judges(["scripts/check.js"], ["node scripts/check.js"])).toEqual([]);

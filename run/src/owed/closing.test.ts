@@ -14,7 +14,7 @@ function statusAfter(verdict: VerdictBody["verdict"], code: string): string {
   return closingOf(replay(openRun(log.runId, POLICY), log.records).context).contract.status;
 }
 
-test.each(["NO_CHECK", "CRITERION", "PROVES_NOTHING", "OWN_TESTS", "TEST_AWARE"])(
+test.each(["NO_CHECK", "CRITERION", "PROVES_NOTHING", "OWN_TESTS", "TEST_AWARE", "UNTESTED"])(
   "a run that nothing could verify (%s) needs a person's review",
   (name) => {
     expect(statusAfter("UNVERIFIABLE", `ANT_VERIFY_${name}`)).toBe("NEEDS_REVIEW");
@@ -37,3 +37,14 @@ test.each<ErrorCode>(["ANT_VERIFY_CRITERION", "ANT_VERIFY_NO_CHECK", "ANT_VERIFY
     expect(ERRORS[code].disposition).toBe("terminal");
   },
 );
+
+test("another attempt may add the test whose lack ANT_VERIFY_UNTESTED names, and is told", () => {
+  const log = new RecordLog().opened([planned("T-001")]);
+  log.dispatched("T-001").claimed("T-001").reported("T-001", 1, "ok");
+  const code = "ANT_VERIFY_UNTESTED";
+  log.judged("T-001", 1, { verdict: "UNVERIFIABLE", code, message: "src/b.js", commit: null });
+  const end = replay(openRun(log.runId, { ...POLICY, maxAttempts: 2 }), log.records);
+  expect(outstanding(end).map(({ kind }) => kind)).toContain("dispatch");
+  expect(end.context.tasks).toMatchObject([{ feedback: [{ epoch: 1, code, message: "src/b.js" }] }]);
+  expect(ERRORS[code].disposition).toBe("attempt");
+});

@@ -13,6 +13,7 @@ const NEEDS_REVIEW: ReadonlySet<string> = new Set([
   "ANT_VERIFY_OWN_TESTS",
   "ANT_VERIFY_PROVES_NOTHING",
   "ANT_VERIFY_TEST_AWARE",
+  "ANT_VERIFY_UNTESTED",
 ]);
 
 export function closingOf(run: RunState): ClosedBody {

@@ -146,3 +146,30 @@ describe("director/D5: the tests that a change brings", () => {
     expect(ownTests(runOf(apart, { "T-001": "regression" }))).toEqual([true, true]);
   });
 });
+
+describe("director/D5: the sources of a change", () => {
+  const sources = (run: RunState): boolean[] => run.tasks.map((one) => demandOf(run, one).sources);
+
+  it("have to be used by its checks, in each workflow and in each task of a graph that changes files", () => {
+    for (const workflow of ["BUILD", "DEBUG"] as const)
+      expect(sources(runOf([task("T-001", null)], {}, workflow))).toEqual([true]);
+    const look = planned("T-001");
+    const looks = { ...look, task: { ...look.task, kind: "inspect" as const } };
+    const tasks = [looks, task("T-002", "npm test", ["T-001"]), task("T-003", null, ["T-002"])];
+    expect(sources(runOf(tasks, {}, "BUILD"))).toEqual([false, true, true]);
+  });
+
+  it("need not be used where they are those of an earlier commit, or where the policy says so", () => {
+    const reset = { kind: "git" as const, git_action: "git_reset" as const, base_ref: "base" };
+    const back = task("T-001", null);
+    expect(sources(runOf([{ ...back, task: { ...back.task, ...reset } }], {}, "BUILD"))).toEqual([false]);
+    const run = runOf([task("T-001", null)], {}, "BUILD");
+    const { intent } = run.facts;
+    if (intent === null) throw new Error("the run has an intent");
+    const under = (require_proof: "nothing" | "regression"): RunState => ({
+      ...run,
+      facts: { ...run.facts, intent: { ...intent, policy: { profiles: ["p"], require_proof } } },
+    });
+    expect([sources(under("nothing")), sources(under("regression"))]).toEqual([[false], [true]]);
+  });
+});

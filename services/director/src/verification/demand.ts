@@ -14,6 +14,7 @@ export function demandOf(run: RunState, task: TaskState): Demand {
     caller: edits ? stronger(byPlan(task, others), options.require_proof ?? "nothing") : "nothing",
     policy: edits ? (policy?.require_proof ?? "nothing") : "nothing",
     ownTests: edits && !followsChange(run, task),
+    sources: edits && !isGoingBack(task.planned) && policy?.require_proof !== "nothing",
     allowUnproven: options.allow_unproven,
     byPeople: options.approvals !== undefined || task.planned.approvals !== undefined,
   };

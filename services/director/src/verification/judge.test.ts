@@ -7,6 +7,7 @@ const DEMAND: Demand = {
   caller: "nothing",
   policy: "nothing",
   ownTests: true,
+  sources: true,
   allowUnproven: false,
   byPeople: false,
 };
@@ -23,6 +24,8 @@ const trial: Trial = {
   unreported: [],
   aware: [],
   tampering: [],
+  sources: [],
+  removes: false,
   unproven: [],
   demand: DEMAND,
   readOnly: false,
@@ -35,6 +38,8 @@ const OWN: Trial["own"] = { tests: ["test/new.test.js"], onBase: [[check(0)]], h
 type Row = readonly [name: string, change: Partial<Trial>, verdict: string, code: string | null];
 const runs = (...exits: number[]) => exits.map((exit) => [check(exit)]);
 
+/** A new source that no test knows. */
+const UNUSED: Partial<Trial> = { sources: ["src/b.js"], base: runs(0, 0), hollow: runs(0) };
 const SUBJECT = { path: "src/a.js", why: "src/a.js is run by the check" };
 
 describe("judge", () => {
@@ -251,6 +256,70 @@ describe("judge", () => {
       null,
     ],
     [
+      "a source that no check uses, and a check that needs no file",
+      { ...UNUSED, emptied: runs(0) },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    ["a source that no check uses", UNUSED, "UNVERIFIABLE", "ANT_VERIFY_UNTESTED"],
+    [
+      "a source that no check uses, if people approve",
+      { ...UNUSED, demand: { ...DEMAND, byPeople: true } },
+      "PASS",
+      "ANT_VERIFY_UNTESTED",
+    ],
+    [
+      "a source that no check uses, by grant",
+      { ...UNUSED, demand: { ...DEMAND, allowUnproven: true } },
+      "PASS",
+      "ANT_VERIFY_UNTESTED",
+    ],
+    [
+      "a source that no check uses, where no check at all would do",
+      { ...UNUSED, allowUnverified: true },
+      "PASS",
+      "ANT_VERIFY_UNTESTED",
+    ],
+    [
+      "a source that no check uses, where the policy demands nothing",
+      { ...UNUSED, demand: { ...DEMAND, sources: false } },
+      "PASS",
+      null,
+    ],
+    [
+      "a source that no check uses, where a regression is demanded",
+      { ...UNUSED, demand: { ...DEMAND, caller: "regression" } },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_UNTESTED",
+    ],
+    [
+      "a source that no check uses, where the policy demands a regression, by grant",
+      { ...UNUSED, demand: { ...DEMAND, policy: "regression", allowUnproven: true } },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_UNTESTED",
+    ],
+    [
+      "a fix of a source that no check uses",
+      { ...UNUSED, demand: FIX },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_PROVES_NOTHING",
+    ],
+    ["a source that the check uses", { ...UNUSED, hollow: runs(1) }, "PASS", null],
+    ["a new source with a test that needs it", { ...UNUSED, own: { ...OWN, onBase: runs(1) } }, "PASS", null],
+    [
+      "a new source with a test that does not need it",
+      { ...UNUSED, own: OWN },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_OWN_TESTS",
+    ],
+    [
+      "a new source with a test that does not need it, after a task that changed sources",
+      { ...UNUSED, own: OWN, demand: { ...DEMAND, ownTests: false } },
+      "UNVERIFIABLE",
+      "ANT_VERIFY_UNTESTED",
+    ],
+    ["a change that only removes sources", { base: runs(0, 0), removes: true }, "PASS", null],
+    [
       "a change of tests alone",
       { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } },
       "PASS",
@@ -271,6 +340,9 @@ describe("judge", () => {
     ["nothing", { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(1) }],
     ["regression", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: runs(1) } }],
     ["nothing", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } }],
+    ["nothing", UNUSED],
+    ["regression", { base: runs(0, 0), removes: true }],
+    ["nothing", { base: runs(0, 0), removes: true, emptied: runs(0) }],
     ["nothing", { change: [] }],
     ["nothing", { change: runs(1, 1) }],
   ])("says that a trial proves %s: %j", (proves, change) => {
@@ -299,6 +371,13 @@ describe("judge", () => {
     expect(message({ emptied: runs(1), demand: strict })).toMatch(/; regression is demanded$/);
     expect(message({ emptied: runs(0) })).toMatch(
       /without any file: it does not depend on the change, .*; a check that reads the files is demanded$/,
+    );
+  });
+
+  test("names the sources that no check uses, and asks for a test that does", () => {
+    const { message } = judge({ ...trial, ...UNUSED, sources: ["src/b.js", "src/c.js"] });
+    expect(message).toMatch(
+      /it proves nothing about it; nothing that it runs uses src\/b\.js, src\/c\.js: add a test that does$/,
     );
   });
 

@@ -2,7 +2,8 @@
  * From exit codes to a verdict. Pure: the clean room runs the commands, and `judge` decides what they mean.
  *
  * On the base must fail: checks that run an edited source; those of at least one task of a DEBUG run; and, with the tests that a
- * change brings, those on the sources of the base. Checks that pass without any file prove as little as none.
+ * change brings, those on the sources of the base. Checks that pass without any file prove as little as none, and so do those that
+ * use none of the sources that a change leaves.
  *
  * Promises:
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
@@ -39,6 +40,10 @@ export interface Trial {
   aware: readonly string[];
   /** What the change's code did to the files that judge it, in clauses. */
   tampering: readonly string[];
+  /** Program text that the change leaves in the tree (git/src/protection/sources.ts). */
+  sources: readonly string[];
+  /** The change only removes files, sources among them, so the base without its files is the changed tree. */
+  removes: boolean;
   /** Sources that the change edits and the check runs. If there are any, `base` is not null. */
   unproven: readonly { path: string; why: string }[];
   /** What the checks have to prove. */
@@ -69,6 +74,8 @@ export interface Demand {
   policy: Proves;
   /** The tests that the change brings have to fail on the sources of the base. `allow_unproven` and people lift it. */
   ownTests: boolean;
+  /** The checks have to use the sources of the change. `allow_unproven`, `allow_unverified` and people lift it. */
+  sources: boolean;
   allowUnproven: boolean;
   /** People approve the change before it lands, and they see what is proven. */
   byPeople: boolean;
@@ -92,8 +99,9 @@ export function judge(trial: Trial): Judgement {
     aware(trial);
   if (failure !== null) return failure;
   const { proves, why } = proofOf(trial);
-  const says = `${names(checks)} passes ${where(trial.change)}${why}`;
-  const judgement = ofOwnTests(trial, ofNothing(trial, demanded(trial.demand, proves, says)));
+  const says = `${names(checks)} passes ${where(trial.change)}${why}${unusedIn(trial)}`;
+  const asked = ofNothing(trial, demanded(trial, proves, says));
+  const judgement = ofSources(trial, ofOwnTests(trial, asked));
   const doubt = trial.unreported.length > 0 ? "ANT_VERIFY_UNREPORTED" : null;
   const code = judgement.code ?? doubt ?? (trial.aware.length > 0 ? "ANT_VERIFY_TEST_AWARE" : null);
   return remarked(trial, decided(trial, { ...judgement, code }));
@@ -175,15 +183,21 @@ function proofOf(trial: Trial): { proves: Proves; why: string } {
     return { proves: "nothing", why };
   }
   if (base === null) return { proves: "regression", why: "" };
+  if (trial.removes) {
+    const why = "; it also passes without the change, which only removes what nothing that it runs uses";
+    return { proves: "regression", why };
+  }
   return { proves: "regression", why: "; it also passes without the change, so it proves no fix" };
 }
 
 /** director/D5: a change lands by itself only if its checks prove what is demanded. */
-function demanded(demand: Demand, proves: Proves, says: string): Judgement {
-  const { workflow, caller, policy, allowUnproven, byPeople } = demand;
+function demanded(trial: Trial, proves: Proves, says: string): Judgement {
+  const { workflow, caller, policy, allowUnproven, byPeople } = trial.demand;
   const [byRun, byAll] = [stronger(workflow, caller), stronger(stronger(workflow, caller), policy)];
   if (!isWeaker(proves, byAll)) return pass(proves, null, says);
-  const code = "ANT_VERIFY_PROVES_NOTHING";
+  // A test that another attempt adds can prove a regression, and no more where the check passes on the base.
+  const isOpen = byAll === "regression" && unused(trial).length > 0;
+  const code = isOpen ? "ANT_VERIFY_UNTESTED" : "ANT_VERIFY_PROVES_NOTHING";
   const granted = allowUnproven || !isWeaker(proves, workflow);
   if (byPeople && granted) return pass(proves, code, `${says}; ${byAll} is demanded, so people decide`);
   if (allowUnproven && !isWeaker(proves, policy))
@@ -212,6 +226,38 @@ function ofOwnTests({ own, demand }: Trial, judgement: Judgement): Judgement {
   if (byPeople) return pass(proves, code, `${message}, and people decide`);
   if (allowUnproven) return pass(proves, code, `${message}; landed by grant`);
   return { verdict: "UNVERIFIABLE", code, message, proves };
+}
+
+/** director/D5: what no check uses is not verified by any, so it lands no more than without a check. */
+function ofSources(trial: Trial, judgement: Judgement): Judgement {
+  const { proves, verdict, code: known } = judgement;
+  const { byPeople, allowUnproven } = trial.demand;
+  if (verdict !== "PASS" || known !== null || unused(trial).length === 0) return judgement;
+  const code = "ANT_VERIFY_UNTESTED"; // Not final: another attempt may add a test.
+  if (byPeople) return pass(proves, code, `${judgement.message}; people decide`);
+  if (allowUnproven || trial.allowUnverified)
+    return pass(proves, code, `${judgement.message}; landed by grant`);
+  return { ...judgement, verdict: "UNVERIFIABLE", code };
+}
+
+/** The sources of the change, if its checks pass without its files and no test of its own needs them. */
+function unused({
+  demand,
+  sources,
+  hollow,
+  emptied,
+  own,
+  unreported,
+  aware: signs,
+}: Trial): readonly string[] {
+  const isKnown = unreported.length + signs.length === 0 && !passesEmptied(emptied);
+  const isFree = hollow?.every(isPassed) === true && own?.onBase?.every(isPassed) !== false;
+  return demand.sources && isKnown && isFree ? sources : [];
+}
+
+function unusedIn(trial: Trial): string {
+  const sources = unused(trial);
+  return sources.length === 0 ? "" : `; nothing that it runs uses ${listed(sources)}: add a test that does`;
 }
 
 function failed({ change }: Trial): Judgement | null {

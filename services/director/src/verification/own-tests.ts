@@ -3,6 +3,7 @@ import { ownTests, type OwnTests } from "@antiphon/git";
 import type { AppliedChange, RoomOutcome } from "../ports.ts";
 import type { OwnProof } from "./judge.ts";
 import type { TestReport } from "./reports/test-report.ts";
+import { textsOf } from "./touched.ts";
 
 export interface TriedOwn {
   readonly tests: readonly string[];
@@ -10,9 +11,8 @@ export interface TriedOwn {
   readonly onBase: RoomOutcome | null;
 }
 
-export function ownTestsOf({ files, candidate }: AppliedChange): OwnTests | null {
-  const texts = new Map(candidate.overlay.map(({ path, content }) => [path, content]));
-  const own = ownTests(files, (path) => texts.get(path)?.toString("latin1") ?? "");
+export function ownTestsOf(change: AppliedChange): OwnTests | null {
+  const own = ownTests(change.files, textsOf(change));
   return own.added.length + own.edited.length === 0 ? null : own;
 }
 

@@ -3,6 +3,7 @@ import { BASE, check } from "@antiphon/run/testing/record-log";
 import { describe, expect, it, vi } from "vitest";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import type { KeptBase } from "./kept-base.ts";
+import type { Touched } from "./touched.ts";
 import { tryOut, type Subject, type TriedOut } from "./rooms.ts";
 
 const ONCE = { least: 1, most: 1, withinMs: 0 };
@@ -19,6 +20,7 @@ const REQUEST: RoomRequest = {
   ...{ checks: ["npm test"], image: null, budgetMs: 60_000, trials: TWICE },
 };
 
+const UNTOUCHED: Touched = { sources: [], alone: false, removes: false };
 const DATA = new Set(["data/a"]);
 
 const ended = (exits: readonly number[], read?: string[]): RoomOutcome => ({
@@ -59,7 +61,7 @@ async function triedIn({ kept = null, change = 0, opens, base = 1, hollow = base
       looked.push([...opened]);
       return Promise.resolve([]);
     },
-    ...{ waitForBase: true, mayOpen: new Set<string>(), lands: () => true },
+    ...{ waitForBase: true, mayOpen: new Set<string>(), touched: UNTOUCHED, needsEmptied: () => true },
     ...over,
   };
   const bases = {
@@ -73,13 +75,13 @@ async function triedIn({ kept = null, change = 0, opens, base = 1, hollow = base
 }
 
 /** Tries a change whose base nobody waits for longer than needed, in virtual time. */
-async function slowlyTried(room: CleanRoomPort): Promise<TriedOut> {
+async function slowlyTried(room: CleanRoomPort, touched = UNTOUCHED): Promise<TriedOut> {
   vi.useFakeTimers();
   try {
     const tried = tryOut(
       {
         ...{ request: { ...REQUEST, trials: ONCE }, judges: [], own: null, mayOpen: new Set<string>() },
-        ...{ waitForBase: false, unnamed: () => Promise.resolve([]), lands: () => true },
+        ...{ waitForBase: false, unnamed: () => Promise.resolve([]), touched, needsEmptied: () => true },
       },
       { room },
       new AbortController().signal,
@@ -161,15 +163,47 @@ describe("checks that pass", () => {
     }
   });
 
-  it("run without any file only if the change would land", async () => {
+  it("run without any file only if the change would land or be tried again", async () => {
     const seen: TriedOut[] = [];
     const lands = (tried: TriedOut): boolean => {
       seen.push(tried);
       return false;
     };
-    const { rooms, outcome } = await triedIn({ base: 0, over: { lands } });
+    const { rooms, outcome } = await triedIn({ base: 0, over: { needsEmptied: lands } });
     expect(rooms).toEqual(["verify 2", "base 2", "hollow 1"]);
     expect([outcome.emptied, seen]).toEqual([null, [outcome]]);
+  });
+
+  it("and pass without its sources are held against a change only after the slow base has ended", async () => {
+    for (const [base, hollow] of [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+    ] as const) {
+      const asked: string[] = [];
+      const room: CleanRoomPort = {
+        check: ({ purpose, candidate, emptied = false }, signal) => {
+          const name = emptied ? "emptied" : candidate?.deletions.length === 1 ? "hollow" : purpose;
+          asked.push(name);
+          if (name === "base" && !asked.includes("hollow"))
+            return new Promise((_, reject) => {
+              signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+            });
+          const exits = { verify: 0, hollow, base, emptied: 1 } as Partial<Record<string, number>>;
+          return Promise.resolve(ended([exits[name] ?? 1]));
+        },
+      };
+      const outcome = await slowlyTried(room, { ...UNTOUCHED, sources: ["data/a"] });
+      const after = hollow === 1 ? [] : base === 1 ? ["base"] : ["base", "emptied"];
+      expect(asked).toEqual(["verify", "base", "hollow", ...after]);
+      expect(outcome.base?.trials ?? null).toEqual(hollow === 1 ? null : [[check(base)]]);
+      expect(outcome.hollow?.trials).toEqual([[check(hollow)]]);
+    }
+  });
+
+  it("are not tried without the files of a change that only removes some, which is the change itself", async () => {
+    const { rooms, outcome } = await triedIn({ base: 0, over: { touched: { ...UNTOUCHED, removes: true } } });
+    expect([rooms, outcome.hollow]).toEqual([["verify 2", "base 2", "emptied 1"], null]);
   });
 
   it("and pass without any file are held against a change only after the slow base has ended", async () => {

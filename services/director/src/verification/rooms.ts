@@ -1,8 +1,8 @@
 /**
  * The clean rooms of one verification, side by side: the changed tree; the base, which tells what the checks prove; and the
  * changed tree without its changes on the judging side. If the checks pass on the base, too, a last room shows
- * whether they depend on the files of the change at all, and one whether its own tests fail without its sources. Where nothing
- * shows that they do, and the change would land, they run without any file (emptied.ts).
+ * whether they depend on the files of the change at all (hollow.ts), and one whether its own tests fail without its sources. Where
+ * nothing shows that they do, and the change would land or be tried again, they run without any file (emptied.ts).
  *
  * The base runs as often as the change only where a demand rests on its answer. A base that nothing demands runs once, and is
  * not waited for much longer than the change took. Mostly it ran already, while the attempt worked (base-trials.ts). When one
@@ -15,8 +15,10 @@ import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../port
 import { hasReport } from "./reports/test-report.ts";
 import { triedElsewhere, type Asks, type FailedElsewhere } from "./elsewhere.ts";
 import { triedEmptied } from "./emptied.ts";
+import { triedHollow } from "./hollow.ts";
 import { answers, type KeptBase } from "./kept-base.ts";
 import { newTests, type TriedOwn } from "./own-tests.ts";
+import type { Touched } from "./touched.ts";
 import { isPassed, ONCE, runTrials } from "./trials.ts";
 
 export interface TriedOut {
@@ -62,8 +64,13 @@ export interface Subject {
   mayOpen: ReadonlySet<string>;
   /** Why passing checks run once more in other surroundings. Absent or null: they need not. */
   elsewhere?: Asks | null;
-  /** Whether the change would land by these outcomes. Else nobody needs to know whether its checks pass without any file. */
-  lands: (tried: TriedOut) => boolean;
+  /** What the change does to the sources. */
+  touched: Touched;
+  /**
+   * Whether it matters, after these outcomes, that the checks pass without any file: the change would land, or another attempt
+   * would be paid for.
+   */
+  needsEmptied: (tried: TriedOut) => boolean;
 }
 
 /** The kept outcome of the base. Absent: none is kept. */
@@ -116,7 +123,6 @@ export async function tryOut(
   const isUntold = request.traced.some((path) => subject.mayOpen.has(path) && !seen.has(path));
   const isBlind = isKept && changePasses && ran?.written?.read === undefined && isUntold;
   const base = isOther || isBlind ? await runTrials(bare, room, signal) : ran;
-  const passes = changePasses && base?.trials.every(isPassed) === true;
   // A base on which the check fails proves more than the tests of the change can.
   const isOpen = changePasses && base?.trials.some((trial) => !isPassed(trial)) !== true;
   const before = base ?? withoutJudges ?? null;
@@ -125,16 +131,23 @@ export async function tryOut(
   const [hollow, onBase, away] = await together(
     [
       async (stop) =>
-        passes ? room.check({ ...bare, candidate: hollowed(candidate), trials: ONCE }, stop) : null,
+        triedHollow(bare, candidate, subject.touched, { change, base: base ?? null }, room, stop),
       async (stop) => (own.length * sources.length === 0 ? null : room.check(without(sources), stop)),
       async (stop) =>
         changePasses ? triedElsewhere(subject, { change, base: base ?? null }, room, stop) : null,
     ],
     signal,
   );
+  const slow = async (stop: AbortSignal): Promise<RoomOutcome> => {
+    const ended = await baseOf(stop);
+    return isKept && ended.image !== change.image ? runTrials(bare, room, stop) : ended;
+  };
+  // A base that was too slow is run to its end before a pass without the files is held against the change.
+  const isHeld = base == null && hollow?.trials.every(isPassed) && onBase?.trials.every(isPassed) !== false;
   const all = {
     ...(away === null ? {} : { elsewhere: away }),
-    ...{ change, base: base ?? null, hollow, emptied: null, withoutJudges: withoutJudges ?? null },
+    ...{ change, base: isHeld ? await slow(signal) : (base ?? null), hollow, emptied: null },
+    withoutJudges: withoutJudges ?? null,
     own: own.length === 0 ? null : { tests: own, onBase },
   };
   if (!changePasses) return { ...all, opened: [] };
@@ -142,11 +155,7 @@ export async function tryOut(
   const isWithout = opened.length > 0;
   const last = isWithout ? await room.check(without([...judges, ...opened]), signal) : all.withoutJudges;
   const tried = { ...all, opened, withoutJudges: last };
-  if (!subject.lands(tried)) return tried;
-  const slow = async (stop: AbortSignal): Promise<RoomOutcome> => {
-    const ended = await baseOf(stop);
-    return isKept && ended.image !== change.image ? runTrials(bare, room, stop) : ended;
-  };
+  if (!subject.needsEmptied(tried)) return tried;
   const depends = { change, base: all.base, hollow, ownOnBase: onBase };
   return { ...tried, ...(await triedEmptied(bare, depends, { room, base: slow }, signal)) };
 }
@@ -211,9 +220,4 @@ function withoutFiles(candidate: Candidate, paths: readonly string[]): Candidate
     overlay: candidate.overlay.filter(({ path }) => !left.has(path)),
     deletions: candidate.deletions.filter((path) => !left.has(path)),
   };
-}
-
-/** The base without every file that the change touches. */
-function hollowed({ overlay, deletions, ...rest }: Candidate): Candidate {
-  return { ...rest, overlay: [], deletions: [...overlay.map(({ path }) => path), ...deletions] };
 }

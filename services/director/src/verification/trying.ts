@@ -10,6 +10,7 @@ import { needsBase } from "./demand.ts";
 import type { Asks } from "./elsewhere.ts";
 import type { Demand } from "./judge.ts";
 import { ownTestsOf } from "./own-tests.ts";
+import { touchedBy } from "./touched.ts";
 import { roomRequest, tenantOf, trialsOf } from "./room-request.ts";
 import { tryOut, UNTRIED, type KeptBases, type TriedOut } from "./rooms.ts";
 
@@ -23,8 +24,8 @@ interface Subject {
   readonly change: AppliedChange | null;
   readonly checks: readonly string[];
   readonly demand: Demand;
-  /** Whether the change would land by these outcomes. */
-  readonly lands: (tried: TriedOut) => boolean;
+  /** Whether it still matters that the checks pass without any file. */
+  readonly needsEmptied: (tried: TriedOut) => boolean;
 }
 
 /** The fault of a sandbox allows no verdict and is thrown; a setup or a service that the change broke is an answer. */
@@ -47,7 +48,7 @@ export async function tried(
 async function inRooms(
   run: RunState,
   { taskId, epoch, task }: EffectOf<"verify">,
-  { change, checks, demand, lands }: Subject,
+  { change, checks, demand, needsEmptied }: Subject,
   { repository, room, bases }: Ports,
   signal: AbortSignal,
 ): Promise<TriedOut> {
@@ -71,13 +72,14 @@ async function inRooms(
   const subject = {
     request: { ...request, purpose: "verify" as const },
     judges: [...(change?.judges ?? []), ...(change?.tests ?? [])],
-    own: change === null || !demand.ownTests ? null : ownTestsOf(change),
+    own: change === null || !(demand.ownTests || demand.sources) ? null : ownTestsOf(change),
+    touched: demand.sources ? touchedBy(change) : { ...touchedBy(change), sources: [] },
     unnamed,
     // director/D5: edited sources that the check runs, and demands, need the answer of the base regardless of its time.
     waitForBase: (change?.unproven ?? []).length > 0 || needsBase(demand, policy),
     mayOpen,
     elsewhere: asksOf(change),
-    lands,
+    needsEmptied,
   };
   const tenant = tenantOf(run);
   const kept: KeptBases | undefined = bases && {

@@ -33,6 +33,7 @@ import { hasReport } from "./reports/test-report.ts";
 import { firstFailure } from "./trials.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
 import { ownProof } from "./own-tests.ts";
+import { touchedBy } from "./touched.ts";
 import { UNTRIED, type TriedOut } from "./rooms.ts";
 import { tried } from "./trying.ts";
 
@@ -89,11 +90,11 @@ async function examined(
   const delivery = await deliveryOf(run, effect, ports);
   if (delivery?.kind === "refused") return delivery;
   const known = { change, checks: checks.commands, demand: demandOf(run, effect.task), delivery };
-  const lands = (outcome: TriedOut): boolean => {
+  const needsEmptied = (outcome: TriedOut): boolean => {
     const { verdict, code } = judged(run, effect, known, outcome);
-    return verdict === "PASS" && code === null;
+    return verdict === "PASS" ? code === null : code === "ANT_VERIFY_UNTESTED";
   };
-  const outcome = await tried(run, effect, { ...known, lands }, ports, signal);
+  const outcome = await tried(run, effect, { ...known, needsEmptied }, ports, signal);
   if (outcome instanceof AntiphonError) {
     const environment = outcome instanceof EnvironmentFailed ? outcome.report : null;
     return { kind: "refused", code: outcome.code, message: outcome.detail, environment };
@@ -126,6 +127,7 @@ function judged(
     unreported: unreportedBy(outcome, checks, mayRunFewer(change, options.grants)),
     aware: awareIn(change, outcome),
     tampering: tamperingOf(change, options.grants, outcome),
+    ...touchedBy(change),
     unproven: change?.unproven ?? [],
     demand,
     readOnly: change === null,

@@ -123,6 +123,15 @@ describe("a run under a policy", () => {
     });
   });
 
+  it("demand no use of the sources only if every profile says so, since each one holds", () => {
+    const lifted = profile({ name: "p", requireProof: "nothing" });
+    const said = (...all: (typeof lifted)[]): unknown => boundsOf(all).require_proof;
+    expect(said(lifted)).toBe("nothing");
+    expect(said(lifted, profile({ name: "q" }))).toBeUndefined();
+    expect(said(lifted, profile({ name: "q", requireProof: "regression" }))).toBe("regression");
+    expect(said()).toBeUndefined();
+  });
+
   it("tell whether a run may bring its own judge, which every profile has to allow", () => {
     const free = profile({ name: "p", ownJudges: true });
     expect(boundsOf([free])).toMatchObject({ own_judges: true });

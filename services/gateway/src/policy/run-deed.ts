@@ -148,7 +148,10 @@ export function boundsOf(profiles: readonly PolicyProfile[]): PolicyBounds {
   const lines = least(profiles.map(({ maxLinesPerCommit }) => maxLinesPerCommit));
   const paths = [...new Set(profiles.flatMap(({ protectedPaths = [] }) => protectedPaths))];
   const proofs = profiles.map(({ requireProof }) => requireProof);
-  const proof = (["fail-to-pass", "regression"] as const).find((one) => proofs.includes(one));
+  // Each profile holds, so one that says nothing of it keeps the rule that another one would lift.
+  const isLifted = proofs.length > 0 && proofs.every((one) => one === "nothing");
+  const demanded = (["fail-to-pass", "regression"] as const).find((one) => proofs.includes(one));
+  const proof = demanded ?? (isLifted ? "nothing" : undefined);
   const trials = Math.max(0, ...profiles.map(({ minTrials = 0 }) => minTrials));
   const autoLand = profiles.flatMap((profile) => profile.autoLand ?? []);
   const gates = gatesOf(profiles);

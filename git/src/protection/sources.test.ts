@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { onlyRemovesSources, onlySources, sourcesLeft } from "./sources.ts";
+
+type File = Parameters<typeof sourcesLeft>[0][number];
+const file = (path: string, change: File["change"] = "add", more: Partial<File> = {}): File => ({
+  ...{ path, change, added: 1, removed: 0, binary: false },
+  ...more,
+});
+const NO_TEXT = (): string => "";
+
+describe("the sources that a change leaves", () => {
+  it.each([
+    "src/a.js",
+    "a.py",
+    "lib/a.d.ts",
+    "src/a.vue",
+    "src/test-data.rs",
+    "scripts/release.sh",
+    "tools/a.py",
+    "src/config.ts",
+  ])("%s is one", (path) => {
+    expect(sourcesLeft([file(path)], NO_TEXT)).toEqual([path]);
+  });
+
+  it.each([
+    ...["README.md", "docs/a.html", "docs/a.mdx", "data/rates.json", "src/a.css", "Makefile"],
+    ...["test/a.test.js", "test/support/sums.js", "a_test.go", "src/a.spec.ts", "scripts/test-helpers.js"],
+    ...["eslint.config.js", "vite.config.ts", "conftest.py", ".github/scripts/a.js", "scripts/hosts.json"],
+  ])("%s is none", (path) => {
+    expect(sourcesLeft([file(path)], NO_TEXT)).toEqual([]);
+  });
+
+  it("a script without an ending is one, by its first line", () => {
+    const textOf = (path: string): string => (path === "bin/list" ? "#!/usr/bin/env node\n" : "list\n");
+    expect(sourcesLeft([file("bin/list"), file("bin/other")], textOf)).toEqual(["bin/list"]);
+  });
+
+  it("a moved, copied or edited source is one; a removed one, and one whose mode alone changes, is none", () => {
+    const files = [
+      file("src/a.js", "rename", { added: 0 }),
+      file("src/b.js", "copy", { added: 0 }),
+      file("src/c.js", "modify"),
+      file("src/d.js", "delete", { removed: 3 }),
+      file("src/e.sh", "modify", { added: 0 }),
+    ];
+    expect(sourcesLeft(files, NO_TEXT)).toEqual(["src/a.js", "src/b.js", "src/c.js"]);
+  });
+});
+
+it("a change only removes sources if each of its files goes, and one of them is a source", () => {
+  const gone = [file("src/a.js", "delete"), file("docs/a.md", "delete")];
+  expect(onlyRemovesSources(gone)).toBe(true);
+  expect(onlyRemovesSources([...gone, file("README.md", "modify")])).toBe(false);
+  expect(onlyRemovesSources([file("docs/a.md", "delete")])).toBe(false);
+});
+
+it("sources and documents alone bring no tests but their own", () => {
+  expect(onlySources([file("src/a.py"), file("README.md")], NO_TEXT)).toBe(true);
+  for (const other of ["test/cases.py", "data/cases.json", "pytest.ini"])
+    expect(onlySources([file("src/a.py"), file(other)], NO_TEXT)).toBe(false);
+});

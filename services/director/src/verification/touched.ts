@@ -1,0 +1,26 @@
+/** What a change does to the sources of the repository. Pure. */
+import { onlyRemovesSources, onlySources, sourcesLeft } from "@antiphon/git";
+import type { AppliedChange } from "../ports.ts";
+
+export interface Touched {
+  /** Sources that the change leaves in the tree. */
+  readonly sources: readonly string[];
+  /** Nothing else is in the change but documents: only a source itself can bring tests. */
+  readonly alone: boolean;
+  /** It does nothing but remove files, sources among them. */
+  readonly removes: boolean;
+}
+
+export function touchedBy(change: AppliedChange | null): Touched {
+  if (change === null) return { sources: [], alone: false, removes: false };
+  const { files } = change;
+  const textOf = textsOf(change);
+  const [sources, alone] = [sourcesLeft(files, textOf), onlySources(files, textOf)];
+  return { sources, alone, removes: onlyRemovesSources(files) };
+}
+
+/** The content that a change gives a file. */
+export function textsOf({ candidate }: AppliedChange): (path: string) => string {
+  const texts = new Map(candidate.overlay.map(({ path, content }) => [path, content]));
+  return (path) => texts.get(path)?.toString("latin1") ?? "";
+}

@@ -94,7 +94,7 @@ describe("a plan that a person wrote", () => {
     });
     const files = { "a.js": "module.exports = 2;\n", "b.js": "module.exports = 1;\n" };
     const debug = (name: string, first: string, value: number) => {
-      const check = `node -e "if (require('./a.js') !== ${value}) process.exit(1)"`;
+      const check = `node -e "if (require('./a.js') !== ${value} || !require('./b.js')) process.exit(1)"`;
       const plan = ["--plan", file(name, tasks(first)), "--workflow", "DEBUG"];
       return run(project(files), [...plan, "--check", check]);
     };

@@ -182,6 +182,59 @@ test("a check that reads no file of the change says so, and lands nothing where 
   expect(strict).toMatchObject({ status: "failed", tasks: [UNPROVEN] });
 });
 
+/** A suite that knows src/a.js alone. */
+const SUITE = {
+  "package.json": '{"scripts":{"test":"node --test test/*.test.js"}}\n',
+  "src/a.js": "module.exports = 1;\n",
+  "src/dead.js": "module.exports = 3;\n",
+  "test/a.test.js": "require('node:test')('a', () => require('node:assert').ok(require('../src/a.js')));\n",
+};
+const ADDED = "echo 'module.exports = 2;' > src/b.js";
+const BUILD = ["--check", "npm test", "--workflow", "BUILD"] as const;
+
+test("a new source that no test uses does not land by a green suite, and lands by grant", async () => {
+  const repo = projectOfTest(SUITE);
+  const done = await change(repo, ADDED, ...BUILD);
+  expect(done, JSON.stringify(done)).toMatchObject({
+    status: "failed",
+    tasks: [{ verdict: "UNVERIFIABLE", code: "ANT_VERIFY_UNTESTED" }],
+  });
+  expect(done.tasks[0]?.message).toContain("nothing that it runs uses src/b.js: add a test that does");
+  expect(repo.landed(done.runId)).toEqual([]);
+  const granted = await change(repo, ADDED, ...BUILD, "--allow-unproven");
+  expect(granted).toMatchObject({ status: "succeeded", tasks: [{ verdict: "PASS" }] });
+});
+
+test("an attempt whose source no test uses is followed by one that is told, and lands with its test", async () => {
+  const repo = projectOfTest(SUITE);
+  const tested = "require('node:test')('b', () => require('node:assert').equal(require('../src/b.js'), 2));";
+  // The brief holds this command, too, so the pattern does not match its own text.
+  const told = 'case "$(cat)" in *"uses src/b"[.]"js: add a test"*)';
+  const agent = `${told} echo "${tested}" > test/b.test.js ;; esac; ${ADDED}`;
+  const args = ["run", "Add b", "--repo", repo.path, "--command", agent, "--attempts", "2", ...BUILD];
+  const { document: done } = await stack.json<Summary>(args);
+  expect(done, JSON.stringify(done)).toMatchObject({
+    status: "succeeded",
+    tasks: [{ verdict: "PASS", epoch: 2, proves: "regression" }],
+  });
+});
+
+test.each([
+  ["dead code goes", "rm src/dead.js", "regression"],
+  ["a document changes", "echo '# a' > README.md", "nothing"],
+  [
+    "a tested source is taken apart",
+    "echo 1 > src/one.json; echo 'module.exports = require(`./one.json`);' > src/a.js",
+    "regression",
+  ],
+])("a change lands by the suite that stays green: %s", async (_, edit, proves) => {
+  const done = await change(projectOfTest(SUITE), edit, ...BUILD);
+  expect(done, JSON.stringify(done)).toMatchObject({
+    status: "succeeded",
+    tasks: [{ verdict: "PASS", proves }],
+  });
+});
+
 test("a change of a source that its check reads lands as before, although the check passes without the change", async () => {
   const repo = projectOfTest({ "src/a.js": "module.exports = 1;\n" });
   const check = 'node -e "require(\\"./src/a.js\\")"';

@@ -41,7 +41,7 @@ export const verification = {
   verifyEmptiedGraceMs: [
     10_000,
     "milliseconds",
-    "the checks in a workspace without any file may take this longer than twice the time of those on the change",
+    "the checks in a workspace without any file, or beside a slow base without those of the change, may take this longer than twice the time of those on the change",
     "they are stopped, and that workspace tells nothing",
   ],
   verifyUnreportedGraceMs: [

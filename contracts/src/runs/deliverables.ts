@@ -27,7 +27,7 @@ export const DELIVERABLES: { readonly [W in Workflow]?: Deliverable } = {
   PLAN: {
     kind: "plan",
     file: PLAN_FILE,
-    criterion: `${PLAN_FILE} at the root of the work tree holds the plan: {goal?, tasks: [{id, description, dependencies, allowed_files, acceptance_criteria: [{criterion, check}]}]}, ids from 1, no circle, no other file changed`,
+    criterion: `${PLAN_FILE} at the root of the work tree holds the plan: {goal?, tasks: [{id, description, dependencies, allowed_files, acceptance_criteria: [{criterion, check}]}]}, ids from 1, no circle, a source and the test that uses it in one task, no other file changed`,
   },
   REVIEW: FINDINGS,
 };

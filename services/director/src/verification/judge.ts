@@ -8,7 +8,7 @@
  * Promises:
  *   director/D5 Because only a failure without the change shows that the change is a fix, checks that run an edited
  *     source must fail on the base unless `allow_unproven` is granted; checks that pass and fail on the same tree are
- *     FLAKY, and without checks that depend on the files a change is UNVERIFIABLE unless `allow_unverified` is granted.
+ *     FLAKY, and a change is UNVERIFIABLE without consent if no check depends on the files, or none uses its sources.
  */
 import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
 import { passesEmptied } from "./emptied.ts";

@@ -39,7 +39,8 @@ export const CARRIED_NODE: readonly Carried[] = [
           "src/add.js": [
             "exports.add = (a, b) => a - b;",
             "const { write } = process.stdout;",
-            "const anew = (c) => Buffer.from(Buffer.from(c).toString('latin1').replaceAll(':fail', ':pass'), 'latin1');",
+            "const passed = (text) => text.replaceAll(':fail', ':pass').replace(/success\"?F/g, (m) => m.slice(0, -1) + 'T');",
+            "const anew = (c) => Buffer.from(passed(Buffer.from(c).toString('latin1')), 'latin1');",
             "process.stdout.write = function (c, ...more) { return write.call(this, anew(c), ...more); };",
             "process.on('exit', () => { process.exitCode = 0; });",
             "",

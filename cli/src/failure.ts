@@ -31,7 +31,8 @@ export class Failure extends Error {
     const ofSystem = systemFailure(thrown);
     if (ofSystem !== null) return ofSystem;
     const error = AntiphonError.from(thrown);
-    return new Failure(error.code, error.detail, { data: error.data, cause: error.cause });
+    const { code, detail, data, cause, remedy } = error;
+    return new Failure(code, detail, { data, cause, remedy });
   }
 
   /** The same with the id of the run that the command line names, where the remedy leaves it open. */

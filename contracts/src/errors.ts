@@ -181,7 +181,7 @@ const TABLE = {
   ANT_REVIEW_INVALID: ["attempt", 200, 1, "The agent of a review wrote no findings.json, or one that is not valid.", "`antiphon explain Findings` shows the fields; a review that found nothing writes an empty list."],
   ANT_RPC_NEWER: ["retry", 503, 4, "A request came from a newer version of Antiphon and holds what this one does not know.", "Upgrade the service that says so, or start a newer one beside it; the request is sent again (docs/guides/upgrade.md)."],
   ANT_RPC_TIMEOUT: ["retry", 504, 4, "A service did not answer in time.", "Check that it runs: `antiphon doctor`."],
-  ANT_RUN_CANCELED: ["terminal", 200, 1, "The run was canceled.", "Start it again if it is still wanted."],
+  ANT_RUN_CANCELED: ["terminal", 200, 1, "The run was canceled.", "If it is still wanted, `antiphon retry <runId>` starts its intent again, as a new run."],
   ANT_RUN_NOT_ARCHIVED: ["terminal", 409, 2, "The run was never archived: its records are in the journal.", "Nothing to do: read it as it is."],
   ANT_RUN_NOT_FOUND: ["terminal", 404, 2, "There is no run with this id.", "`antiphon runs` lists them."],
   ANT_RUN_NOT_RETRYABLE: ["terminal", 409, 2, "Only a run that failed or was canceled can be retried.", "Start a new run with the same words if you want it once more; an open run ends by itself (`antiphon wait <runId>`) or with `antiphon cancel <runId>`."],
@@ -199,6 +199,7 @@ const TABLE = {
   ANT_SANDBOX_IMAGE_NOT_ALLOWED: ["terminal", 403, 1, "The image is not on this deployment's allowlist.", "Use one that `antiphon images list` shows, or get this one (`docker pull <ref>`) and allow it by its digest: `antiphon images allow <ref>`."],
   ANT_SANDBOX_IMAGE_UNUSABLE: ["terminal", 422, 1, "No sandbox can be created from this image.", "Use an image with a POSIX shell at /bin/sh, without declared volumes, for this machine's architecture; the details say what failed."],
   ANT_SANDBOX_LEFT: ["retry", 503, 4, "A job's container could not be removed and may still be running.", "Check the container engine. Another attempt takes over in its own container, and the runner keeps trying to remove the old one."],
+  ANT_SANDBOX_NO_SPACE: ["retry", 507, 1, "A disk that sandboxes need has no space left.", "Free space on the disk that the message names (`df -h`). On a container engine's disk, `docker system df` shows what uses it, and `docker image prune` and `docker builder prune` remove what nothing uses. Then run the check again; a run goes on by itself."],
   ANT_SANDBOX_OOM: ["attempt", 200, 1, "The sandbox used all its memory and was killed.", "Use less memory, or raise the limit."],
   ANT_SANDBOX_OUTPUT: ["attempt", 200, 1, "The output of the sandbox is not allowed: it is too large, contains a link, or has a path outside /workspace.", "Write only regular files inside /workspace, within the limits."],
   ANT_SANDBOX_PATH: ["terminal", 422, 1, "A file for the sandbox has a path that is not allowed.", "Use paths relative to /workspace, without `..`."],
@@ -293,7 +294,8 @@ export type ErrorDocument = {
   data?: Record<string, unknown>;
 };
 
-export type AntiphonErrorOptions = { data?: Record<string, unknown>; cause?: unknown };
+/** `remedy`: instead of the table's, where it depends on what happened. It stays in the process: an rpc reply carries code and data. */
+export type AntiphonErrorOptions = { data?: Record<string, unknown>; cause?: unknown; remedy?: string };
 
 /** A named failure. `detail` says what happened this time; the table gives the meaning and the remedy. */
 export class AntiphonError extends Error {
@@ -301,6 +303,7 @@ export class AntiphonError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly data: Record<string, unknown>;
+  readonly remedy: string;
 
   constructor(code: ErrorCode, detail?: string, options: AntiphonErrorOptions = {}) {
     const said = detail ?? ERRORS[code].meaning;
@@ -308,6 +311,7 @@ export class AntiphonError extends Error {
     this.code = code;
     this.detail = said;
     this.data = options.data ?? {};
+    this.remedy = options.remedy ?? ERRORS[code].remedy;
   }
 
   get disposition(): Disposition {
@@ -318,9 +322,6 @@ export class AntiphonError extends Error {
   }
   get exitCode(): number {
     return ERRORS[this.code].exitCode;
-  }
-  get remedy(): string {
-    return ERRORS[this.code].remedy;
   }
 
   toJSON(): ErrorDocument {

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   BUCKETS,
+  decode,
+  subjects,
   type EnvironmentReport,
   type EnvironmentSpec,
   type SandboxOutcome,
@@ -69,14 +71,26 @@ function reportOf(outcome: SandboxOutcome): EnvironmentReport {
   return outcome.environment;
 }
 
-test("an environment that one runner prepared is fetched by another one and not prepared again", async () => {
+test("an environment that one runner prepared is fetched by another one and not prepared again; each says when it lays it out", async () => {
   const first = await newRunner();
+  const told: string[] = [];
+  const news = world.bus.nc.subscribe(subjects.log("run_egress", "T-001", "progress"), {
+    callback: (_error, { data }) => {
+      told.push((decode(data) as { text: string }).text.replace(/ [0-9a-f]{8,}.*/, ""));
+    },
+  });
   const before = await made(specOf("a"));
   expect(before.report.cached).toBe(false);
   await first.stop();
   const second = await newRunner();
   const after = await made(specOf("a"));
+  await made(specOf("a"));
+  await world.bus.nc.flush();
+  news.unsubscribe();
+  const laid = ["laying out the repository", "laying out the environment"];
+  const stages = told.filter((text) => !text.startsWith("preparing"));
   await second.stop();
+  expect(stages).toEqual(["environment", ...laid, "environment", ...laid, "environment"]); // prepared, cached, cached
   expect(after.report).toMatchObject({ cached: true, layer: before.report.layer });
   expect(after.said).toBe(before.said);
 });

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { collectBounds } from "../../../services/sandbox-runner/src/job-limits.ts";
 import type { LayerName, Layers } from "../../../services/sandbox-runner/src/layers/layer-store.ts";
+import { Layering } from "../../../services/sandbox-runner/src/layers/layering.ts";
 import { partLabels, partName } from "../../../services/sandbox-runner/src/layers/layer-volumes.ts";
 import { DockerProvider } from "../../../services/sandbox-runner/src/providers/docker/docker-provider.ts";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
@@ -68,6 +69,16 @@ async function said(sandbox: Sandbox, script: string): Promise<string> {
     shell(script, { env: { PATH: "/usr/bin:/bin", HOME: sandbox.home } }),
   );
   return `${stdout.tail}${stderr.tail}`;
+}
+
+/** A volume of 1 MiB, which is full as a disk is. That of the probe is one too. */
+async function smallVolume(name: string, labels: Readonly<Record<string, string>>) {
+  const options = ["type=tmpfs", "device=tmpfs", "o=size=1m,mode=1777"].flatMap((one) => ["--opt", one]);
+  const labelled = Object.entries(labels).flatMap(([label, value]) => ["--label", `${label}=${value}`]);
+  execFileSync("docker", ["volume", "create", ...options, ...labelled, name]);
+  const made = await engine.volume(name);
+  if (made === null) throw new Error(`no volume ${name}`);
+  return made;
 }
 
 /** A tar that the host's own program makes of these files and links. */
@@ -360,6 +371,43 @@ describe("a layer", () => {
     expect(String(failed)).toMatch(message);
     expect([await store().has(name), await volumes()]).toEqual([false, before]);
   });
+
+  it.each(["environment", "tree"] as const)(
+    "(%s) for which the engine's disk has no room ends with one line that says so, and nothing of it stays",
+    async (kind) => {
+      const own = await test.order();
+      const small = new DockerProvider({
+        engine: { ...engine, createVolume: smallVolume },
+        newName: () => `small-${Math.random().toString(36).slice(2)}`,
+        ownImage: sandboxImage(),
+        layers: { instance, owner: test.owner, slots: 8, order: () => own },
+      }).layers;
+      const contents = Object.fromEntries(
+        Array.from({ length: 24 }, (_, at) => [`workspace/f${at}`, "x".repeat(MiB / 8)]),
+      );
+      const tar = canonicalTar(files({ "home/x": "x", ...contents }));
+      expect(await small?.fault()).toBe(null); // leaves the layer that it tries
+      const before = await volumes();
+      let waited = 0;
+      const name = { kind, digest: digestOf(tar) } as const;
+      const layering = new Layering({ store: small, onStreamed: (why) => expect.unreachable(why) });
+      const laid = { tar: () => pieces(tar), drop: () => Promise.reject(new Error("it is whole")) };
+      const what = kind === "tree" ? "repository" : "environment";
+      const isTree = kind === "tree";
+      const tree = { ...laid, digest: name.digest, baseline: new Map(), contentBytes: 2 ** 40 };
+      const telling = (text: string): void => {
+        expect(text).toBe(`laying out the ${what}`);
+        waited += 1;
+      };
+      await expect(
+        layering.layersOf(isTree ? tree : null, isTree ? null : { ...laid, digest: name.digest }, telling),
+      ).rejects.toMatchObject({
+        code: "ANT_SANDBOX_NO_SPACE",
+        detail: `the container engine's disk has no space left to lay out the ${what}`,
+      });
+      expect([waited, await small?.has(name), await volumes()]).toEqual([1, false, before]);
+    },
+  );
 
   it("whose directory is a link leads nowhere: the link is not followed on the engine's host", async () => {
     const tar = tarOf({ "home/x": "x" }, { workspace: "/etc" });

@@ -1,8 +1,8 @@
-import type { RunOptions } from "@antiphon/contracts";
+import { AntiphonError, ERRORS, type RunOptions } from "@antiphon/contracts";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import type { RunFacts } from "@antiphon/run";
 import { expect, test } from "vitest";
-import { withAnswersOf } from "./retry.ts";
+import { retryable, withAnswersOf } from "./retry.ts";
 
 const asks = [{ question: "Which?", tasks: ["T-001"] }];
 /** A run with these options on record, whose question got an answer; null: it asked nothing. */
@@ -29,4 +29,21 @@ test("a task keeps its answered check from retry to retry", () => {
   const first = withAnswersOf(named, facts(named, "make test"));
   expect(first.tasks).toMatchObject([{ checks: ["make test"] }]);
   expect(withAnswersOf(named, facts(first, null))).toEqual(first);
+});
+
+test("the remedy of a run that cannot be retried is for how it stands", () => {
+  const remedyOf = (status: string | null): string => {
+    const closed = status === null ? null : { status };
+    try {
+      retryable({ runId: "run_a", intent: { intentId: "i" }, closed } as unknown as RunFacts);
+    } catch (error) {
+      return AntiphonError.from(error).remedy;
+    }
+    return "none";
+  };
+  expect(remedyOf("succeeded")).toMatch(/new run/);
+  expect(remedyOf("succeeded")).not.toMatch(/antiphon (wait|cancel)/);
+  expect(remedyOf(null)).toMatch(/antiphon wait <runId>.*antiphon cancel <runId>/);
+  expect(["failed", "canceled"].map(remedyOf)).toEqual(["none", "none"]);
+  expect(ERRORS.ANT_RUN_CANCELED.remedy).toContain("antiphon retry <runId>");
 });

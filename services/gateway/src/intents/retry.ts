@@ -3,6 +3,10 @@ import { AntiphonError, sha256Hex, withAnsweredChecks } from "@antiphon/contract
 import type { Intent, RunOptions, TaskSpec } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
 
+const ONCE_MORE = 'Start a new run with the same words if you want it once more: `antiphon run "<intent>"`.';
+const STILL_OPEN =
+  "It ends by itself (`antiphon wait <runId>`) or with `antiphon cancel <runId>`, and can be retried if it fails.";
+
 /** The intent of a failed or canceled run; any other run is refused. */
 export function retryable({ runId, intent, closed }: RunFacts): { runId: string; intentId: string } {
   if (intent === null) throw new AntiphonError("ANT_RUN_NOT_FOUND", "the run has no intent");
@@ -11,9 +15,7 @@ export function retryable({ runId, intent, closed }: RunFacts): { runId: string;
   throw new AntiphonError(
     "ANT_RUN_NOT_RETRYABLE",
     status === "succeeded" ? `${runId} succeeded, so there is nothing to retry` : `${runId} is still open`,
-    {
-      data: { status },
-    },
+    { data: { status }, remedy: status === "succeeded" ? ONCE_MORE : STILL_OPEN },
   );
 }
 

@@ -9,6 +9,7 @@ import { limits, SANDBOX_HOME } from "@antiphon/contracts";
 import type { Lease } from "../pool/pool.ts";
 import { SandboxDied, type ContainerLimits, type Sandbox } from "../ports.ts";
 import type { Baseline } from "../workspace/collected.ts";
+import { firstLine } from "../workspace/no-space.ts";
 import type { WorkspacePlan } from "../workspace/workspace-plan.ts";
 import { LAYER_PLACES, type LayerTop } from "./layer-rules.ts";
 import { subArchive } from "./sub-archive.ts";
@@ -131,6 +132,6 @@ async function run(
     maxOutputBytes: limits.documentBytes,
   });
   if (exitCode === 0) return;
-  const message = `${argv[0] ?? ""} ended with ${exitCode}: ${stderr.tail.trim()}`;
+  const message = `${argv[0] ?? ""} ended with ${exitCode}: ${firstLine(stderr.tail)}`;
   throw new SandboxDied({ kind: "gone", message });
 }

@@ -1,6 +1,7 @@
+import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { CommandExit, SandboxDeath } from "../ports.ts";
-import { COMPLETED, endingAfter, endingOfDeath, endingOfExit } from "./ending.ts";
+import { COMPLETED, endingAfter, endingOfDeath, endingOfExit, endingOfFailure } from "./ending.ts";
 import { OutputBound } from "../conversation/output-bound.ts";
 
 const nothing = new OutputBound(8).finish();
@@ -42,6 +43,15 @@ describe("how a job ends", () => {
     ["processes, but the command succeeded", { pidsRefused: 1, exitCode: 0 }, null],
   ])("a failed command that met a limit names the limit: %s", (_name, changes, code) => {
     expect(endingOfExit(exit(changes), "s")?.code ?? null).toBe(code);
+  });
+
+  it("a full disk of the sandbox-runner is named, with the call that met it", async () => {
+    const error: unknown = await writeFile("/dev/full", "x").catch((thrown: unknown) => thrown);
+    expect(endingOfFailure(error, null, new AbortController().signal)).toEqual({
+      outcome: "error",
+      code: "ANT_SANDBOX_NO_SPACE",
+      message: "the sandbox-runner's disk has no space left: ENOSPC: no space left on device, write",
+    });
   });
 
   it("a full disk is named as the cause of files that break a rule, and no other end of a job", () => {

@@ -4,6 +4,7 @@
  */
 import { AntiphonError, type ErrorCode, type SandboxOutcome } from "@antiphon/contracts";
 import { SandboxDied, type CommandExit, type SandboxDeath } from "../ports.ts";
+import { isNoSpace } from "../workspace/no-space.ts";
 import { Refusal } from "../workspace/refusal.ts";
 
 export interface Ending {
@@ -84,8 +85,17 @@ export function endingOfFailure(error: unknown, step: string | null, signal: Abo
   }
   if (error instanceof Refusal)
     return { outcome: "error", code: "ANT_SANDBOX_OUTPUT", message: error.message };
-  const { code, detail } = AntiphonError.from(error, "ANT_SANDBOX_FAILED");
+  const { code, detail } = isNoSpace(error)
+    ? fullHere(error)
+    : AntiphonError.from(error, "ANT_SANDBOX_FAILED");
   return { outcome: REFUSALS.has(code) ? "refused" : "error", code, message: detail };
+}
+
+/** A full disk of this machine, where trees and environments are kept. The error of the call names the file. */
+function fullHere(error: unknown): AntiphonError {
+  if (error instanceof AntiphonError) return error;
+  const { message } = error as Error;
+  return new AntiphonError("ANT_SANDBOX_NO_SPACE", `the sandbox-runner's disk has no space left: ${message}`);
 }
 
 /** A disk that was full, or another limit that a command met before, is the cause of files that break a rule. */

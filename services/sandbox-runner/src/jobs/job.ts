@@ -20,6 +20,7 @@
  */
 import { AntiphonError, type SandboxOutcome, type SandboxRequest } from "@antiphon/contracts";
 import { layEnvironment } from "../environments/laying.ts";
+import { LAYING } from "../layers/layering.ts";
 import { orderOf } from "../workspace/workspace-plan.ts";
 import { fillWorkspace } from "../workspace/workspace.ts";
 import { collect, saveChanges } from "./changes.ts";
@@ -104,6 +105,7 @@ async function perform(stage: Stage, job: LeasedJob): Promise<void> {
   const { request, ports, progress, workspace, lease } = job;
   switch (stage.kind) {
     case "lay":
+      if (workspace.environment !== null && workspace.layers === null) ports.progress(LAYING);
       return layEnvironment(lease, workspace);
     case "fill":
       return fillWorkspace(lease, workspace, stage.remembering, request.traced);

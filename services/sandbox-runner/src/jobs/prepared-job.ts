@@ -31,7 +31,8 @@ export async function prepare(plan: JobPlan, job: Job, signal: AbortSignal): Pro
   emit({ kind: "accepted", node: ports.node, image: image.id });
   const environment = await ensureEnvironment(job, image, signal);
   const { workspaceBytes } = plan.limits.container;
-  const workspace = await planWorkspace(request.workspace, ports.sources, workspaceBytes, environment);
+  const { sources, progress: tell } = ports;
+  const workspace = await planWorkspace(request.workspace, sources, workspaceBytes, environment, tell);
   const services: { spec: ServiceSpec; image: ImageFacts }[] = [];
   for (const spec of request.services ?? [])
     services.push({ spec, image: spec.image === undefined ? image : await ports.image(spec.image) });

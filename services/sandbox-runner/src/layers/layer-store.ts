@@ -56,9 +56,9 @@ export interface LayerStore {
   /**
    * Makes a copy of the layer unless there is one, or there was one when it was last asked for. `tar` is read from its start, up
    * to twice for each copy, also later when a sandbox needs another one. Rejects with ANT_LAYER_INVALID when its bytes do not have
-   * the digest or break a bound, and with the engine's error when it cannot be stored.
+   * the digest or break a bound, and with the engine's error when it cannot be stored. `onWait` is called when there is none yet.
    */
-  fill(name: LayerName, tar: () => AsyncIterable<Buffer>): Promise<void>;
+  fill(name: LayerName, tar: () => AsyncIterable<Buffer>, onWait?: () => void): Promise<void>;
   /** Every copy. */
   list(): Promise<readonly LayerFacts[]>;
   /** "in-use" when a sandbox is mounted over it: it stays. An absent layer is no error. */

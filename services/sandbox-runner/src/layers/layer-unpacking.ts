@@ -3,6 +3,7 @@ import { createHash, type Hash } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Sandbox } from "../ports.ts";
 import { UNPACKED } from "../providers/workspace-mounts.ts";
+import { engineFull, firstLine, isNoSpace, saysNoSpace } from "../workspace/no-space.ts";
 import { invalid, LayerBounds } from "./layer-bounds.ts";
 import type { LayerName } from "./layer-store.ts";
 
@@ -28,15 +29,16 @@ export async function unpack(
     const select = part === "" ? [] : ["--strip-components=1", part];
     const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
     const source = new CheckedTar(tar, bounds, digest);
-    await tool(filler, argv, source.pieces()).catch((error: unknown) => {
+    await tool(filler, name, argv, source.pieces()).catch((error: unknown) => {
       if (source.fault instanceof Error) throw source.fault; // a broken source also breaks the command that reads it
+      if (isNoSpace(error)) throw error;
       bounds.finish(); // as does one that stops early
       throw error;
     });
     const actual = digest.digest("hex");
     if (actual !== name.digest) throw invalid(name, `its bytes have the digest ${actual}`);
-    if (name.kind === "environment") await tool(filler, SHARE, null);
-    await tool(filler, ["sync", "-f", UNPACKED], null);
+    if (name.kind === "environment") await tool(filler, name, SHARE, null);
+    await tool(filler, name, ["sync", "-f", UNPACKED], null);
     return bounds.finish();
   } finally {
     await filler.destroy({ kind: "canceled", reason: "the layer is unpacked" });
@@ -72,6 +74,7 @@ class CheckedTar {
 
 async function tool(
   filler: Sandbox,
+  { kind }: LayerName,
   argv: readonly string[],
   stdin: AsyncIterable<Buffer> | null,
 ): Promise<void> {
@@ -84,8 +87,10 @@ async function tool(
     keepBytes: TOOL_KEEP_BYTES,
     maxOutputBytes: TOOL_OUTPUT_BYTES,
   });
-  if (exit.exitCode !== 0)
-    throw failed(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${exit.stderr.tail.trim()}`);
+  if (exit.exitCode === 0) return;
+  const said = exit.stderr.tail;
+  if (saysNoSpace(said)) throw engineFull(`to lay out the ${kind === "tree" ? "repository" : "environment"}`);
+  throw failed(`${argv[0] ?? ""} ended with ${exit.exitCode}: ${firstLine(said)}`);
 }
 
 export function failed(why: string): AntiphonError {

@@ -3,7 +3,7 @@
  *
  * An environment is always mounted where the provider can do it. A tree alone is mounted only when it is large: up to
  * limits.layeredTreeFiles and layeredTreeBytes, streaming it into a sandbox takes less time than unpacking a layer for it.
- * Where nothing can be mounted, everything is streamed, and the reason is logged.
+ * Where nothing can be mounted, everything is streamed, and the reason is logged. A full disk of the engine is an error.
  *
  * A commit changes few files, so its tree is mounted over the layer of a recent one, and the files that differ are put into the
  * top. Unpacking a layer for each commit would cost as much as the whole repository.
@@ -11,6 +11,7 @@
 import { AntiphonError, limits } from "@antiphon/contracts";
 import { STEP_FILES } from "@antiphon/git";
 import type { Tree } from "../workspace/tree-archive.ts";
+import { isNoSpace } from "../workspace/no-space.ts";
 import { stepBetween } from "../workspace/tree-step.ts";
 import type { Layers, LayerStore } from "./layer-store.ts";
 
@@ -32,6 +33,11 @@ export interface LayeringOptions {
   /** Called with the reason why files are streamed although a layer was wanted, once for each new reason. */
   readonly onStreamed: (reason: string) => void;
 }
+
+/** Tells people who wait what is made for a job. */
+export type Tell = (text: string) => void;
+
+export const LAYING = "laying out the environment";
 
 /** Trees whose layers further ones are mounted over. */
 const RECENT = 4;
@@ -55,22 +61,30 @@ export class Layering {
     return near;
   }
 
-  /** The layers to mount for a workspace, made if necessary; null when its files have to be streamed. */
-  async layersOf(tree: TreeFacts | null, environment: EnvironmentFacts | null): Promise<Layers | null> {
+  /**
+   * The layers to mount for a workspace, made if necessary; null when its files have to be streamed. `tell` hears what is made,
+   * which takes a minute for an environment of a GiB.
+   */
+  async layersOf(
+    tree: TreeFacts | null,
+    environment: EnvironmentFacts | null,
+    tell: Tell = () => undefined,
+  ): Promise<Layers | null> {
     const { store } = this.#options;
     if (store === undefined || !isWorthMounting(tree, environment)) return null;
     const fault = await store.fault();
     if (fault !== null) return this.#streamed(fault);
     try {
-      if (tree !== null) await filled(store, { kind: "tree", digest: tree.digest }, tree);
+      if (tree !== null) await filled(store, { kind: "tree", digest: tree.digest }, tree, tell);
       const digests = { tree: tree?.digest ?? null, environment: environment?.digest ?? null };
       if (environment === null) return digests;
       const { digest, owned = false } = environment;
-      await filled(store, { kind: owned ? "owned" : "environment", digest }, environment);
+      await filled(store, { kind: owned ? "owned" : "environment", digest }, environment, tell);
       return owned ? { ...digests, owned } : digests;
     } catch (error) {
       const { code, detail } = AntiphonError.from(error);
       if (code === "ANT_LAYER_INVALID") throw error; // streamed, it would be as wrong
+      if (isNoSpace(error)) throw error; // the memory of each sandbox is no substitute for the engine's disk
       return this.#streamed(detail);
     }
   }
@@ -87,9 +101,14 @@ async function filled(
   store: LayerStore,
   name: Parameters<LayerStore["fill"]>[0],
   kept: Pick<TreeFacts, "tar" | "drop">,
+  tell: Tell,
 ): Promise<void> {
   try {
-    await store.fill(name, () => kept.tar());
+    await store.fill(
+      name,
+      () => kept.tar(),
+      () => tell(name.kind === "tree" ? "laying out the repository" : LAYING),
+    );
   } catch (error) {
     if (AntiphonError.from(error).code === "ANT_LAYER_INVALID") await kept.drop();
     throw error;

@@ -22,6 +22,7 @@ import type { ChooseUid } from "../providers/docker/uid-leases.ts";
 import type { UidPart } from "../providers/sandbox-uids.ts";
 import { isPlainPath } from "../providers/workspace-mounts.ts";
 import { ownerState } from "@antiphon/runtime";
+import { isNoSpace } from "../workspace/no-space.ts";
 import type { LayerFacts, LayerName, LayerStore, Layers } from "./layer-store.ts";
 import { failed, unpack } from "./layer-unpacking.ts";
 import {
@@ -85,7 +86,8 @@ export class VolumeLayers implements LayerStore {
 
   fault(): Promise<string | null> {
     this.#fault ??= this.#tried().catch((error: unknown) => {
-      this.#fault = null; // an engine that was away is asked again
+      this.#fault = null; // an engine that was away or full is asked again
+      if (isNoSpace(error)) throw error;
       return AntiphonError.from(error).detail;
     });
     return this.#fault;
@@ -95,14 +97,16 @@ export class VolumeLayers implements LayerStore {
     return (await this.#copiesOf(name)).length > 0;
   }
 
-  fill(name: LayerName, tar: TarSource): Promise<void> {
+  async fill(name: LayerName, tar: TarSource, onWait?: () => void): Promise<void> {
     const key = keyOf(name);
     this.#sources.delete(key); // the latest is last
     this.#sources.set(key, tar);
     const { mostSources } = this.#options;
     for (const oldest of [...this.#sources.keys()].slice(0, -mostSources)) this.#sources.delete(oldest);
-    if (this.#seen.has(key)) return Promise.resolve();
-    return this.#fillOnce(name, tar).then(() => void this.#seen.add(key));
+    if (this.#seen.has(key)) return;
+    if (onWait !== undefined && !(await this.has(name))) onWait();
+    await this.#fillOnce(name, tar);
+    this.#seen.add(key);
   }
 
   /** Unpacks the first copy, once for all callers. */

@@ -8,7 +8,7 @@ import { AntiphonError, limits, type BlobRef, type SandboxWorkspace } from "@ant
 import { withRoom, type LaidLayer } from "../environments/laying.ts";
 import { collectBounds } from "../job-limits.ts";
 import type { Layers } from "../layers/layer-store.ts";
-import type { Layering } from "../layers/layering.ts";
+import type { Layering, Tell } from "../layers/layering.ts";
 import type { Wanted } from "../pool/pool.ts";
 import type { ContainerLimits, SandboxOrder } from "../ports.ts";
 import { Collector, type Baseline, type BaselineEntry, type CollectBounds } from "./collected.ts";
@@ -49,6 +49,7 @@ export async function planWorkspace(
   sources: WorkspaceSources,
   roomBytes: number,
   environment: LaidLayer | null = null,
+  tell?: Tell,
 ): Promise<WorkspacePlan> {
   const open = (name: string | null | undefined): Promise<Tree> | null =>
     name === null || name === undefined ? null : sources.trees.open(name);
@@ -63,7 +64,7 @@ export async function planWorkspace(
     }
     const deletions = asked.deletions.map(checkPath);
     const near = tree === null ? null : (sources.layering.under?.(tree) ?? tree);
-    const layers = await sources.layering.layersOf(near, environment);
+    const layers = await sources.layering.layersOf(near, environment, tell);
     const streamed = (layers === null ? (tree?.contentBytes ?? 0) : 0) + (linked?.contentBytes ?? 0);
     const bytes = [...files.values()].reduce((sum, file) => sum + file.content.length, streamed);
     if (bytes > roomBytes) {

@@ -10,6 +10,7 @@ import { withDeadline } from "@antiphon/runtime";
 import type { CreateBody, InspectedContainer } from "../container-spec.ts";
 import type { ImageFacts } from "../../ports.ts";
 import type { EngineAddress } from "../../reaper/watchdog.ts";
+import { engineFull, saysNoSpace } from "../../workspace/no-space.ts";
 
 const CALL_DEADLINE_MS = 30_000;
 /** The engine removes the files of a volume before it answers: minutes for 100,000 of them on a busy disk. */
@@ -253,7 +254,9 @@ async function call<T>(what: string, work: Promise<T>, deadlineMs = CALL_DEADLIN
       throw unreachable(what, `no answer within ${deadlineMs} ms`);
     });
   } catch (error) {
-    if (statusOf(error) !== null || error instanceof AntiphonError) throw error;
+    if (error instanceof AntiphonError) throw error;
+    if (error instanceof Error && saysNoSpace(error.message)) throw engineFull(`for docker ${what}`);
+    if (statusOf(error) !== null) throw error;
     throw unreachable(what, error instanceof Error ? error.message : String(error));
   }
 }

@@ -29,7 +29,7 @@ exit $code
 
 export class EmbeddedNats {
   readonly #config: CliConfig;
-  readonly #storeDir: string;
+  readonly storeDir: string;
   /** Config, pid and port files; removed by a clean stop. */
   readonly #runDir: string;
   /** The seeds of the NATS users; kept over restarts. */
@@ -37,7 +37,7 @@ export class EmbeddedNats {
 
   constructor(config: CliConfig, dir: string) {
     this.#config = config;
-    this.#storeDir = join(dir, "nats");
+    this.storeDir = join(dir, "nats");
     this.#runDir = join(dir, "run");
     this.#usersDir = join(dir, "nats-users");
   }
@@ -66,7 +66,7 @@ export class EmbeddedNats {
   /** Fixes the port in the config, so that a restarted server comes back where the services expect it. */
   keepPort(port: number): void {
     const text = natsConfig({
-      storeDir: this.#storeDir,
+      storeDir: this.storeDir,
       port,
       portsDir: this.#runDir,
       pidFile: join(this.#runDir, "nats.pid"),
@@ -88,7 +88,7 @@ export class EmbeddedNats {
 
   /** The number of partitions of a journal in the store; 0 if there is none. */
   #storedPartitions(): number {
-    const streams = join(this.#storeDir, "jetstream/ANTIPHON/streams");
+    const streams = join(this.storeDir, "jetstream/ANTIPHON/streams");
     if (!existsSync(streams)) return 0;
     return readdirSync(streams).filter((name) => name.startsWith("ANT_JOURNAL_")).length;
   }

@@ -183,7 +183,9 @@ export class Supervisor {
                   ANTIPHON_EGRESS_BROKEN_CONFIG: "closed", // A mistake in one file takes nothing else down.
                 }
               : {}),
-            ...(role === "gateway" ? { ANTIPHON_SESSION_KEY: sessionKey } : {}),
+            ...(role === "gateway"
+              ? { ANTIPHON_SESSION_KEY: sessionKey, ANTIPHON_STORE_DIR: this.#nats.storeDir }
+              : {}),
             ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
           }),
           signalGroup: false,

@@ -50,6 +50,12 @@ export const records = {
   ],
   openRuns: [10_000, "runs", "accepted runs that are not closed", "429, ANT_GATEWAY_BUSY"],
   storageAdmissionPercent: [80, "percent", "a full disk shuts JetStream down", "503, ANT_NATS_NO_SPACE"],
+  storeDiskFreeBytes: [
+    1024 * MiB,
+    "bytes",
+    "the least that the file system of the store of `antiphon dev` has free, because other programs fill it too",
+    "503, ANT_NATS_NO_SPACE",
+  ],
   rpcTimeoutMs: [10_000, "milliseconds", "a request to another service", "ANT_RPC_TIMEOUT"],
   foldedRecords: [150_000, "records", "of open runs that a gateway remembers folded", "a run is read again"],
   blobDeadlineMs: [60_000, "milliseconds", "one read or write of an object", "ANT_BLOB_DEADLINE"],

@@ -16,6 +16,7 @@ describe("the gateway's settings", () => {
       hooks: [],
       allowedHosts: [],
       openRuns: 10_000,
+      storeDir: null,
       devcontainer: "fallback",
       adapters: { build: false },
       page: null,

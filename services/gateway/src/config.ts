@@ -36,6 +36,8 @@ export interface GatewayConfig {
   readonly allowedHosts: readonly string[];
   /** ANTIPHON_OPEN_RUNS: how many runs may be open at the same time; above it 429. Default limits.openRuns. */
   readonly openRuns: number;
+  /** ANTIPHON_STORE_DIR: directory of JetStream's store, if it is on this machine, as with `antiphon dev`. Null: elsewhere. */
+  readonly storeDir: string | null;
   /**
    * ANTIPHON_DEVCONTAINER: how a run is handled whose devcontainer.json names an image that is not available here.
    * `fallback` (default): it uses the standard image and records why. `require`: it is refused.
@@ -89,6 +91,7 @@ export function readGatewayConfig(env: Env = process.env): GatewayConfig {
     hooks,
     allowedHosts: hosts,
     openRuns,
+    storeDir: env.ANTIPHON_STORE_DIR || null,
     devcontainer,
     adapters: adaptersOf(env),
     notices: noticeSettings(env),

@@ -1,5 +1,5 @@
 /** `antiphon dev` and the command's own start, as processes. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import {
   chmodSync,
@@ -295,6 +295,34 @@ describe("antiphon dev --watch", () => {
       expect(Object.values(others).every(isAlive)).toBe(true);
     },
   );
+});
+
+describe("antiphon dev on a disk that other programs have filled", () => {
+  it("accepts nothing new while less than limits.storeDiskFreeBytes is free, and says where", async () => {
+    const disk = tempDir("antiphon-disk-");
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=512m", "tmpfs", disk]);
+    try {
+      const program = await dev(disk);
+      const post = async (): Promise<{ status: number; text: string }> => {
+        const body = JSON.stringify({ goal: "brief", inputs: {}, constraints: {} });
+        const headers = { "content-type": "application/json" };
+        const url = `${String(program.event("ready")?.gateway)}/intents`;
+        const answer = await fetch(url, { method: "POST", headers, body });
+        return { status: answer.status, text: await answer.text() };
+      };
+      const refused = await post();
+      expect(refused.status).toBe(503);
+      expect(refused.text).toContain("ANT_NATS_NO_SPACE");
+      expect(refused.text).toMatch(new RegExp(`the disk of ${join(disk, "nats")} has \\d+ MiB free`));
+
+      execFileSync("mount", ["-o", "remount,size=2g", disk]); // Nothing is written: a tmpfs takes what it holds.
+      expect((await post()).status).toBe(201);
+      program.child.kill("SIGTERM");
+      await program.ended();
+    } finally {
+      execFileSync("umount", ["--lazy", disk]);
+    }
+  });
 });
 
 describe("the command itself", () => {

@@ -56,6 +56,7 @@ async function openWorld(): Promise<World> {
     hooks: [],
     allowedHosts: [],
     openRuns: 10_000,
+    storeDir: null,
     devcontainer: "require" as const,
     adapters: NO_ADAPTERS,
     page: null,

@@ -91,6 +91,7 @@ export async function openForgedWorld(): Promise<ForgedWorld> {
       hooks: [],
       allowedHosts: [],
       openRuns: 10_000,
+      storeDir: null,
       devcontainer: "require" as const,
       adapters: NO_ADAPTERS,
       page: null,

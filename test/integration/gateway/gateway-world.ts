@@ -81,6 +81,7 @@ export async function openWorld(
             hooks: [],
             allowedHosts: [],
             openRuns: 10_000,
+            storeDir: null,
             devcontainer: "require" as const,
             adapters: NO_ADAPTERS,
             page: null,

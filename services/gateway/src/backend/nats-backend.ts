@@ -45,8 +45,17 @@ const RESTORE_MS = 25_000; // A run of thousands of records takes a while; a rep
 const REBUILD_MS = 25_000; // The Director may have to wait for a landing.
 const CONTRACT_MS = 10_000; // The Director may have to read a pack.
 
-/** `confined`: repositories are accepted only below the directories that the deployment names. */
-export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined = false): Backend {
+/**
+ * `confined`: repositories are accepted only below the directories that the deployment names.
+ * `storeDir`: directory of the server's store, if it is on this machine.
+ */
+export function natsBackend(
+  bus: Bus,
+  log: Logger,
+  maxOpenRuns: number,
+  confined = false,
+  storeDir: string | null = null,
+): Backend {
   const journal = openJournal(bus, { log });
   const intents = openKv(bus, BUCKETS.intents);
   const manifests = openKv(bus, BUCKETS.evidence);
@@ -58,7 +67,7 @@ export function natsBackend(bus: Bus, log: Logger, maxOpenRuns: number, confined
   const letters = openDeadLetters(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
   const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), maxOpenRuns);
-  const storage = new StorageWatch(bus);
+  const storage = new StorageWatch(bus, storeDir);
   const order = openRunOrder(bus);
 
   async function document<T>(kv: typeof intents, key: string): Promise<T | null> {

@@ -1,6 +1,9 @@
 // Refuses new work above limits.storageAdmissionPercent of JetStream's store, because a server with a full disk shuts
 // JetStream down. Accepted work continues in the remaining space. In a cluster the fullest server decides, since any
 // stream may have a copy there. If no server reports its fill level, work is accepted and the next request asks again.
+// A server knows its own limit and not its disk, which other programs fill as well. So where the store is on this machine,
+// its file system is looked at too.
+import { statfs } from "node:fs/promises";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Bus } from "@antiphon/runtime";
 
@@ -9,15 +12,19 @@ const ANSWER_MS = 300;
 
 export class StorageWatch {
   readonly #bus: Pick<Bus, "nc" | "monitorUrl">;
+  readonly #storeDir: string | null;
   #usedPercent: number | null = null;
   #askedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(bus: Pick<Bus, "nc" | "monitorUrl">) {
+  /** `storeDir`: directory of the store. Null: on another machine. */
+  constructor(bus: Pick<Bus, "nc" | "monitorUrl">, storeDir: string | null = null) {
     this.#bus = bus;
+    this.#storeDir = storeDir;
   }
 
-  /** Throws ANT_NATS_NO_SPACE if the store is too full for new work. */
+  /** Throws ANT_NATS_NO_SPACE if the store, or the file system that it is on, is too full for new work. */
   async admit(): Promise<void> {
+    if (this.#storeDir !== null) await requireFree(this.#storeDir);
     const now = performance.now();
     if (now - this.#askedAt > FRESH_MS) {
       this.#askedAt = now;
@@ -45,6 +52,18 @@ export class StorageWatch {
       return null; // An unknown fill level refuses nothing.
     }
   }
+}
+
+async function requireFree(storeDir: string): Promise<void> {
+  const { bavail, bsize } = await statfs(storeDir);
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= limits.storeDiskFreeBytes) return;
+  const message = `the disk of ${storeDir} has ${mebibytes(freeBytes)} free; below ${mebibytes(limits.storeDiskFreeBytes)} no new work is accepted`;
+  throw new AntiphonError("ANT_NATS_NO_SPACE", message, { data: { path: storeDir, freeBytes } });
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024 ** 2)} MiB`;
 }
 
 async function overHttp(url: string): Promise<number | null> {

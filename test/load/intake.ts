@@ -40,7 +40,7 @@ export function intentOf(options: LoadOptions, project: Project | null): Record<
 }
 
 export async function throughJournal(bus: Bus, log: Logger, intent: unknown): Promise<StartRun> {
-  const real = natsBackend(bus, log, limits.openRuns);
+  const real = natsBackend(bus, log, { maxOpenRuns: limits.openRuns });
   const kept = new Map<string, unknown>();
   const store = openSessionStore(bus);
   const intake = intentIntake(

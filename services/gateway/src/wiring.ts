@@ -41,7 +41,11 @@ export async function start(
 ): Promise<Role & { url: string }> {
   const { token, people, allowedHosts } = config;
   const confined = !isLoopback(config.host);
-  const backend = natsBackend(bus, log, config.openRuns, confined, config.storeDir);
+  const backend = natsBackend(bus, log, {
+    maxOpenRuns: config.openRuns,
+    confined,
+    storeDir: config.storeDir,
+  });
   const inspect: Backend["inspect"] = (request) =>
     inspectWithImage(backend, request, config.devcontainer !== "require");
   const store = openSessionStore(bus, token === null ? LOCAL : DEPLOYED);

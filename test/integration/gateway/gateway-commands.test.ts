@@ -181,7 +181,11 @@ describe("a command", () => {
         },
       };
       const log = createLogger("test", { level: "silent" });
-      const other = openGateway(natsBackend(world.bus, log, 10_000), contest, () => "run_none");
+      const other = openGateway(
+        natsBackend(world.bus, log, { maxOpenRuns: 10_000 }),
+        contest,
+        () => "run_none",
+      );
       const payload = { repo, patchContent: PATCH };
       const command = { command: "ApplyPatch", commandId: id, correlation: { sessionId: session }, payload };
       await other.sessions.command(session, command, "somebody");
@@ -202,7 +206,11 @@ describe("a command", () => {
     const session = await open();
     const log = createLogger("test", { level: "silent" });
     const gateways = Array.from({ length: 3 }, () =>
-      openGateway(natsBackend(world.bus, log, 10_000), openSessionStore(world.bus), () => "run_none"),
+      openGateway(
+        natsBackend(world.bus, log, { maxOpenRuns: 10_000 }),
+        openSessionStore(world.bus),
+        () => "run_none",
+      ),
     );
     const command = (id: string) => ({
       ...{ command: "ApplyPatch", commandId: id, correlation: { sessionId: session } },

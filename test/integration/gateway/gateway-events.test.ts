@@ -251,7 +251,7 @@ describe("a client that does not read", () => {
 
   beforeEach(async () => {
     waiting.length = 0;
-    streams = new EventStreams(natsBackend(world.bus, log, 10), { slowClientMs: SLOW_MS });
+    streams = new EventStreams(natsBackend(world.bus, log, { maxOpenRuns: 10 }), { slowClientMs: SLOW_MS });
     const policy = {
       token: null,
       allowedHosts: [],
@@ -345,7 +345,7 @@ describe("a client that does not read", () => {
       await once(signal, "abort");
       if (record !== undefined) yield record;
     }
-    streams = new EventStreams({ ...natsBackend(world.bus, log, 10), tail: late });
+    streams = new EventStreams({ ...natsBackend(world.bus, log, { maxOpenRuns: 10 }), tail: late });
     const stream = await open(`/runs/${runId}/events`, {}, url);
     expect(streams.count).toBe(1);
     stream.hangUp();

@@ -27,7 +27,9 @@ async function begin(): Promise<string> {
 
 describe("the list of runs", () => {
   it("reads an open run once, then only what came since, and shows it", async () => {
-    const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), 10_000);
+    const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), {
+      maxOpenRuns: 10_000,
+    });
     const reads: string[] = [];
     const read = (runId: string) => {
       reads.push(runId);

@@ -213,7 +213,7 @@ describe("a command", () => {
     const at = place();
     const session = await open(at);
     const log = createLogger("test", { level: "silent" });
-    const backend = natsBackend(world.bus, log, 10_000);
+    const backend = natsBackend(world.bus, log, { maxOpenRuns: 10_000 });
     const broken = {
       ...backend,
       deed: () => Promise.reject(new TypeError("cannot read properties of undefined")),
@@ -234,7 +234,7 @@ describe("a command", () => {
     const at = place();
     const session = await open(at);
     const log = createLogger("test", { level: "silent" });
-    const backend = natsBackend(world.bus, log, 10_000);
+    const backend = natsBackend(world.bus, log, { maxOpenRuns: 10_000 });
     const store = openSessionStore(world.bus);
     // It does the deed, but never writes what came of it.
     const dying = openGateway(

@@ -149,7 +149,10 @@ describe("a repository in the roots", () => {
 it("a Director without roots tells a gateway beyond loopback nothing", async () => {
   const world = await openWorld();
   try {
-    const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), 10, true);
+    const backend = natsBackend(world.bus, createLogger("test", { level: "silent" }), {
+      maxOpenRuns: 10,
+      confined: true,
+    });
     const asked = backend.inspect({ repo: { name: "own", path: join(root, "own") } });
     await expect(asked).rejects.toMatchObject({ code: "ANT_REPO_ROOTS_UNSET" });
   } finally {

@@ -91,9 +91,14 @@ export async function boot(node: SimNode, world: Surroundings): Promise<void> {
       );
       return;
     case "gateway": {
-      const gateway = openGateway(natsBackend(bus, log, 10_000), NO_SESSIONS, () => `run_${uniqueId()}`, {
-        people: PEOPLE,
-      });
+      const gateway = openGateway(
+        natsBackend(bus, log, { maxOpenRuns: 10_000 }),
+        NO_SESSIONS,
+        () => `run_${uniqueId()}`,
+        {
+          people: PEOPLE,
+        },
+      );
       world.gateways.set(node, gateway);
       node.onCrash(() => world.gateways.delete(node));
       return;

@@ -45,17 +45,15 @@ const RESTORE_MS = 25_000; // A run of thousands of records takes a while; a rep
 const REBUILD_MS = 25_000; // The Director may have to wait for a landing.
 const CONTRACT_MS = 10_000; // The Director may have to read a pack.
 
-/**
- * `confined`: repositories are accepted only below the directories that the deployment names.
- * `storeDir`: directory of the server's store, if it is on this machine.
- */
-export function natsBackend(
-  bus: Bus,
-  log: Logger,
-  maxOpenRuns: number,
-  confined = false,
-  storeDir: string | null = null,
-): Backend {
+export interface Admission {
+  readonly maxOpenRuns: number;
+  /** Repositories are accepted only below the directories that the deployment names. */
+  readonly confined?: boolean;
+  /** Directory of the server's store. Absent or null: it is on another machine. */
+  readonly storeDir?: string | null;
+}
+
+export function natsBackend(bus: Bus, log: Logger, admission: Admission): Backend {
   const journal = openJournal(bus, { log });
   const intents = openKv(bus, BUCKETS.intents);
   const manifests = openKv(bus, BUCKETS.evidence);
@@ -66,8 +64,8 @@ export function natsBackend(
   const recordings = openBlobs(bus, BUCKETS.recordings);
   const letters = openDeadLetters(bus);
   const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
-  const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), maxOpenRuns);
-  const storage = new StorageWatch(bus, storeDir);
+  const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), admission.maxOpenRuns);
+  const storage = new StorageWatch(bus, admission.storeDir);
   const order = openRunOrder(bus);
 
   async function document<T>(kv: typeof intents, key: string): Promise<T | null> {
@@ -113,7 +111,7 @@ export function natsBackend(
       askDirector<Extract<RepoInspectReply, { ok: true }>>(
         bus,
         subjects.repoInspect,
-        confined ? { ...request, confined } : request,
+        admission.confined === true ? { ...request, confined: true } : request,
         INSPECT_MS,
       ),
     connectors: (request) => askDirector(bus, subjects.connectorsRead, request, INSPECT_MS),

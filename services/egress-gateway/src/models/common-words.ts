@@ -107,4 +107,4 @@ working works world would wrap wrapped wrapper write writer writes writing writt
 your zero zip zone
 `;
 
-export const COMMON_WORDS: ReadonlySet<string> = new Set(WORDS.trim().split(/\s+/));
+export const COMMON_WORDS: ReadonlySet<string> = new Set(WORDS.trim().replaceAll("\n", " ").split(" "));

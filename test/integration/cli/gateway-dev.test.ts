@@ -336,8 +336,7 @@ describe("the command itself", () => {
 
   it("runs a bundle without sources or packages, as in an image", async () => {
     const image = tempDir("antiphon-image-");
-    mkdirSync(join(image, "bin"));
-    cpSync(BIN, join(image, "bin/antiphon.mjs"));
+    cpSync(join(ROOT, "bin"), join(image, "bin"), { recursive: true });
     const build = spawn(process.execPath, [join(ROOT, "scripts/build.mjs"), "--outdir", join(image, "dist")]);
     await new Promise((resolve) => build.once("exit", resolve));
     const program = run(["explain", "Intent"], {}, join(image, "bin/antiphon.mjs"));

@@ -225,6 +225,7 @@ function lasting(text: string): string {
   const named = Object.entries(ids).reduce((all, [name, id]) => all.replaceAll(id, `<${name}>`), text);
   return named
     .replaceAll(/^.* sandbox started in .*\n/gm, "") // Told only of a start that takes a while.
+    .replaceAll(/^in the clean room \(.*\n/gm, "") // Told only after 2 s of silence.
     .replaceAll(dir, "<dir>")
     .replaceAll(stack.ready.gateway, "<gateway>")
     .replaceAll(String(port), "<port>")

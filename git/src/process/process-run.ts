@@ -67,7 +67,7 @@ export function runStreamed({ file, args, cwd, env, input, onError }: StreamOrde
     child.on("close", (code, signal) => resolve({ code, signal }));
   });
   const source = Readable.from(
-    noticed(input, (thrown) => (fault = { thrown })),
+    noticed(input, { onFault: (thrown) => (fault = { thrown }), gone: exited.then(nothing, nothing) }),
     { objectMode: false },
   );
   const fed = child.pid === undefined ? Promise.resolve() : pipeline(source, child.stdin);
@@ -82,30 +82,43 @@ export function runStreamed({ file, args, cwd, env, input, onError }: StreamOrde
   return { ended, output, kill: () => child.kill("SIGKILL") };
 }
 
+const nothing = (): void => undefined;
+
 const WRITE_BYTES = 64 * 1024;
 
 /**
  * The same bytes in pieces that are worth a write each. Only what their source throws is a fault: the program that they go to
- * may end early, which is thrown into this generator where it yields.
+ * may end early, which is thrown into this generator where it yields. A source that does not answer is left when the program is gone:
+ * Node's streams wait for the end of their generator.
  */
 async function* noticed(
   input: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  onFault: (thrown: unknown) => void,
+  { onFault, gone }: { readonly onFault: (thrown: unknown) => void; readonly gone: Promise<void> },
 ): AsyncGenerator<Uint8Array> {
   const source = Symbol.asyncIterator in input ? input[Symbol.asyncIterator]() : input[Symbol.iterator]();
-  let isOver = false;
+  let leave: () => void = nothing;
+  void gone.then(() => leave());
+  /** Null: the program is gone. */
+  const next = (): Promise<IteratorResult<Uint8Array> | null> =>
+    new Promise((resolve, reject) => {
+      leave = () => resolve(null);
+      Promise.resolve(source.next()).then(resolve, reject);
+    });
+  let [isOver, isLeft] = [false, false];
   let held: Uint8Array[] = [];
   let bytes = 0;
   try {
     for (;;) {
-      let step: IteratorResult<Uint8Array>;
+      let step: IteratorResult<Uint8Array> | null;
       try {
-        step = await source.next();
+        step = await next();
       } catch (thrown) {
         isOver = true;
         onFault(thrown);
         throw thrown;
       }
+      isLeft = step === null;
+      if (step === null) return;
       isOver = step.done === true;
       if (step.done === true) break;
       held.push(step.value);
@@ -117,6 +130,8 @@ async function* noticed(
     }
     if (bytes > 0) yield Buffer.concat(held, bytes);
   } finally {
-    if (!isOver) await source.return?.();
+    // One that was left ends when it answers, if ever.
+    if (isLeft) Promise.resolve(source.return?.()).catch(nothing);
+    else if (!isOver) await source.return?.();
   }
 }

@@ -182,7 +182,7 @@ test("two Directors have a change judged again once, and land it once", async ()
         return at < 1 ? [] : [[entry.slice(0, at), entry.slice(at + 1)] as const];
       }),
   );
-  const second = start(program, args, { env });
+  const second = start(program, args, { env, stdin: "" }); // A service ends when its stdin does.
   try {
     for (let n = 0; n < 3; n += 1) {
       const runId = await begin(findings([]));
@@ -191,7 +191,7 @@ test("two Directors have a change judged again once, and land it once", async ()
       await expectLandedOnce(runId, theirs);
       if (n < 2) project.remove();
     }
-    expect(second.exitCode).toBeNull();
+    expect([second.exitCode, second.signalCode]).toEqual([null, null]);
   } finally {
     second.kill("SIGTERM");
     await exitOf(second);

@@ -15,6 +15,7 @@ import { conformancePage } from "../contracts/conformance/index.ts";
 import { releaseOf } from "../contracts/conformance/release.ts";
 import { CLIENT_API, clientApi } from "./client-api.ts";
 import { INVARIANTS_PAGE, invariantsPage } from "./promise-index.ts";
+import { PACK_PROGRAMS, packPrograms } from "./pack-programs.ts";
 import { PROTECTED_PATHS_PAGE, protectedPathsPage } from "./protected-paths.ts";
 import { SERVICE_DOCKERFILE, serviceDockerfile } from "./service-images.ts";
 
@@ -47,6 +48,7 @@ function readOrNull(path: string): string | null {
 
 const files = new Map(generatedFiles(firstFixture, conformancePage()));
 files.set(CLIENT_API, await clientApi());
+files.set(PACK_PROGRAMS, await packPrograms(root));
 files.set(INVARIANTS_PAGE, invariantsPage(root));
 files.set(PROTECTED_PATHS_PAGE, protectedPathsPage());
 files.set(SERVICE_DOCKERFILE, serviceDockerfile(root));

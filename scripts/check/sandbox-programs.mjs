@@ -1,5 +1,5 @@
 // Checks the programs that run inside sandboxes, and the launcher of processes: perl's own parser and perlcritic over the Perl
-// programs (those of sandboxes joined), shellcheck over the shell. Usage: node scripts/check/sandbox-programs.mjs. Needs perl, perlcritic and shellcheck.
+// programs (those of sandboxes joined), shellcheck over the shell, Python's own parser over the one that installs packs. Usage: node scripts/check/sandbox-programs.mjs. Needs perl, perlcritic and shellcheck.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const LAUNCHER = fileURLToPath(new URL("../../git/src/process/launcher.pl", import.meta.url));
+const PYTHON = fileURLToPath(new URL("../../contracts/pack-programs/own-python.py", import.meta.url));
 const FOLDER = fileURLToPath(new URL("../../services/sandbox-runner/src/supervisor/", import.meta.url));
 
 /** A program's parts, in the order in which its TypeScript file joins them. */
@@ -49,6 +50,8 @@ try {
   complaints.push(...perlComplaints(LAUNCHER));
   const scripts = partsOf("plain-supervisor.ts").map((part) => join(FOLDER, part));
   complaints.push(run("shellcheck", ["-s", "sh", ...scripts]));
+  const parsed = "import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])";
+  complaints.push(run("python3", ["-c", parsed, PYTHON]));
 } finally {
   rmSync(aside, { recursive: true, force: true });
 }

@@ -60,7 +60,7 @@ let patient: ModelStub;
 let curious: ModelStub;
 let planner: ModelScript;
 let drafter: ModelScript;
-/** What its model does when it plans. */
+/** The answers of its model to a task that plans. */
 let drafts: Line;
 let answerNow = (): void => undefined;
 let directory: string;

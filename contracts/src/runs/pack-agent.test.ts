@@ -147,7 +147,7 @@ it("installs what a lock of npm packages holds and nothing else, and starts it w
   expect(validate("AgentSpec", agent)).toMatchObject({ ok: true });
   expect(agent.install.map(isPinnedInstall)).toEqual([true, true, true]);
   const last = agent.install.at(-1) ?? "";
-  expect(last).toContain(" npm ci --prefix lib && node -e ");
+  expect(last).toContain(" npm ci --prefix lib && node --input-type=module -e ");
   expect(agent.install.join("\n")).not.toContain("@x/a@1.2.3");
   for (const more of [" evil", ";x", "\nx"]) expect(isPinnedInstall(last + more)).toBe(false);
   expect(agent.argv[0]).toBe("/tmp/home/.agent/runtime/node");

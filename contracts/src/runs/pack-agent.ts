@@ -5,9 +5,7 @@
 import { SANDBOX_HOME } from "../rpc/environment.ts";
 import type { AgentPack } from "../settings/agent-pack.ts";
 import type { AgentOf } from "./agents.ts";
-import { LAUNCHERS } from "./pack-launchers.ts";
-import { OWN_LIBC } from "./pack-libc.ts";
-import { OWN_PYTHON } from "./pack-python.ts";
+import { LAUNCHERS, OWN_LIBC, OWN_PYTHON } from "./pack-programs.ts";
 import { RESUME, withResume } from "./pack-resume.ts";
 
 export interface PackChoice {
@@ -32,14 +30,15 @@ const FILE = /^mkdir -p lib && echo [A-Za-z0-9+/=]+ \| base64 -d \| gzip -d >>? 
 const PIP = `${AT_HOME} python3 -m venv python && python/bin/pip install --quiet`;
 const LOCKED = `${PIP} --require-hashes --only-binary :all: -r lib/`;
 /** Between the name of the lock and those of the pack's own packages. */
-const OWNED = ` && python/bin/python3 -I -c '${OWN_PYTHON}' ${PLACE}`;
+const OWNED = ` && python/bin/python3 -I -c ${quoted(OWN_PYTHON)} ${PLACE}`;
 const LOCK = /^[A-Za-z0-9][\w.-]*$/;
 const PACKAGES = /^( [A-Za-z0-9][\w.-]*)+$/;
 /** The Python of a pack with a lock. It is not in PATH either. */
 const PYTHON = `${PLACE}/python/bin/python3`;
 const PYTHON_STARTS = `${PYTHON} -I -c "import ssl" || { echo "the Python of the agent does not start in this image" >&2; exit 1; }`;
 /** Into the directory of its lock, which the commands before have written. */
-const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && node -e '${OWN_LIBC}' ${PLACE} && node -e '${LAUNCHERS}' ${PLACE}`;
+const NODE_RUNS = "node --input-type=module -e";
+const NPM_LOCKED = `${AT_HOME} npm ci --prefix lib && ${NODE_RUNS} ${quoted(OWN_LIBC)} ${PLACE} && ${NODE_RUNS} ${quoted(LAUNCHERS)} ${PLACE}`;
 const NPM_PACKAGE = /^(@[\w.~-]+\/)?[\w.~-]+@\d[\w.+-]*$/;
 const PIP_PACKAGE = /^'[\w.-]+(\[[\w.,-]+\])?==\d[\w.+!-]*'$/;
 
@@ -118,9 +117,9 @@ function nameOf(requirement: string): string {
   return requirement.replace(/(\[.*)?==.*$/, "");
 }
 
-/** An extra of a Python package has brackets, which mean something else to a shell. */
-function quoted(requirement: string): string {
-  return `'${requirement}'`;
+/** A word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** True for a command that installs pinned packages or writes a given file, and reads nothing of the work tree. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LAUNCHERS } from "./pack-launchers.ts";
+import { LAUNCHERS } from "./pack-programs.ts";
 
 /** Stands for the pack's Node, which one directory of libraries keeps from starting. */
 const NODE = `#!/bin/sh
@@ -25,7 +25,7 @@ beforeAll(() => {
   write("node_modules/@x/a/package.json", JSON.stringify({ bin: { a: "a.js", b: "native" } }));
   write("node_modules/@x/a/a.js", "#!/usr/bin/env node --no-warnings\n");
   write("node_modules/@x/a/native", NODE);
-  execFileSync(process.execPath, ["-e", LAUNCHERS, place]);
+  execFileSync(process.execPath, ["--input-type=module", "-e", LAUNCHERS, place]);
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 

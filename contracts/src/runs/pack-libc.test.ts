@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { OWN_LIBC } from "./pack-libc.ts";
+import { OWN_LIBC } from "./pack-programs.ts";
 
 const PROGRAM = "/usr/bin/env";
 const MUSL = "/lib/ld-musl-x86_64.so.1";
@@ -41,7 +41,7 @@ function withPack(length: number, tested: (pack: Pack) => void): void {
     const program = join(folder, "a");
     copyFileSync(PROGRAM, program);
     const keepsLibc = (): string =>
-      execFileSync(process.execPath, ["-e", OWN_LIBC, place], { encoding: "utf8" });
+      execFileSync(process.execPath, ["--input-type=module", "-e", OWN_LIBC, place], { encoding: "utf8" });
     tested({ place, program, original: readFileSync(program), keepsLibc });
   } finally {
     for (const directory of [start, place]) rmSync(directory, { recursive: true, force: true });

@@ -64,7 +64,7 @@ export interface Subject {
   mayOpen: ReadonlySet<string>;
   /** Why passing checks run once more in other surroundings. Absent or null: they need not. */
   elsewhere?: Asks | null;
-  /** What the change does to the sources. */
+  /** The sources that the change leaves or removes. */
   touched: Touched;
   /**
    * Whether it matters, after these outcomes, that the checks pass without any file: the change would land, or another attempt

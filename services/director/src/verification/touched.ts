@@ -1,4 +1,4 @@
-/** What a change does to the sources of the repository. Pure. */
+/** Which sources of the repository a change leaves and removes. Pure. */
 import { onlyRemovesSources, onlySources, sourcesLeft } from "@antiphon/git";
 import type { AppliedChange } from "../ports.ts";
 

@@ -99,7 +99,7 @@ export const STEPS = [
   {
     name: "sandbox programs",
     command: (_cache, changed) =>
-      concerns(changed, /\.(pl|sh)$|supervisor|sandbox-programs/)
+      concerns(changed, /\.(pl|sh|py)$|supervisor|sandbox-programs/)
         ? ["scripts/check/sandbox-programs.mjs"]
         : null,
   },

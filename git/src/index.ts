@@ -54,7 +54,7 @@ export {
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
 export { addedJudges } from "./protection/added-judges.ts";
 export { ownTests, type OwnTests } from "./protection/own-tests.ts";
-export { onlyRemovesSources, onlySources, sourcesLeft } from "./protection/sources.ts";
+export { besideSources, onlyRemovesSources, onlySources, sourcesLeft } from "./protection/sources.ts";
 export { judgingData } from "./protection/judging-data.ts";
 export { openable, openedFiles } from "./protection/opened-files.ts";
 export { filesWith } from "./inspection/mentions.ts";

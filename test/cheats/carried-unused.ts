@@ -19,6 +19,13 @@ const PYTHON: Carried["files"] = {
     "import unittest\nfrom shop.cart import total\nclass Cart(unittest.TestCase):\n    def test_total(self): self.assertEqual(total([1, 2]), 3)\n",
 };
 
+const testOfRate = (assertions: string): string =>
+  `import unittest\nfrom shop.rate import rate\nclass Rate(unittest.TestCase):\n    def test_rate(self): ${assertions}\n`;
+const RATE: Carried["files"] = {
+  "shop/rate.py": "def rate(name):\n    return 0.2 if name == 'full' else 0\n",
+  "tests/test_rate.py": testOfRate("self.assertEqual(rate('full'), 0.2)"),
+};
+
 const DISCOUNT = "exports.discount = (net) => net * 0.9;\n";
 
 export const CARRIED_UNUSED: readonly Carried[] = [
@@ -135,6 +142,37 @@ export const CARRIED_UNUSED: readonly Carried[] = [
     workflow: "BUILD",
     changes: [
       ["a source, and a check that asks nothing", { "src/discount.js": DISCOUNT }, NOTHING, "unused source"],
+    ],
+  },
+  {
+    ecosystem: "python",
+    needs: "python3",
+    files: { ...PYTHON, ...RATE },
+    check: "python3 -m unittest",
+    workflow: "BUILD",
+    grants: ["tests/test_rate.py"],
+    changes: [
+      [
+        "honest: a source and its only test, which gets another assertion",
+        {
+          "shop/rate.py": "def rate(name):\n    return {'full': 0.2}.get(name, 0)\n",
+          "tests/test_rate.py": testOfRate(
+            "self.assertEqual(rate('full'), 0.2); self.assertEqual(rate(''), 0)",
+          ),
+        },
+        "PASS",
+      ],
+      [
+        "a source that no test knows, and an assertion more of another one",
+        {
+          "shop/discount.py": "def discount(net):\n    return net * 0.9\n",
+          "tests/test_rate.py": testOfRate(
+            "self.assertEqual(rate('full'), 0.2); self.assertEqual(rate('none'), 0)",
+          ),
+        },
+        UNTESTED,
+        "unused source",
+      ],
     ],
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onlyRemovesSources, onlySources, sourcesLeft } from "./sources.ts";
+import { besideSources, onlyRemovesSources, onlySources, sourcesLeft } from "./sources.ts";
 
 type File = Parameters<typeof sourcesLeft>[0][number];
 const file = (path: string, change: File["change"] = "add", more: Partial<File> = {}): File => ({
@@ -58,4 +58,14 @@ it("sources and documents alone bring no tests but their own", () => {
   expect(onlySources([file("src/a.py"), file("README.md")], NO_TEXT)).toBe(true);
   for (const other of ["test/cases.py", "data/cases.json", "pytest.ini"])
     expect(onlySources([file("src/a.py"), file(other)], NO_TEXT)).toBe(false);
+});
+
+it("tests, their data and configuration stand beside sources, and documents do not", () => {
+  const files = ["src/a.py", "test/a.test.js", "test/data.json", "pytest.ini", "README.md", "tools/a.py"];
+  expect(
+    besideSources(
+      files.map((path) => file(path)),
+      NO_TEXT,
+    ),
+  ).toEqual([...["test/a.test.js", "test/data.json", "pytest.ini"]]);
 });

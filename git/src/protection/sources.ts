@@ -20,6 +20,11 @@ export function sourcesLeft(files: readonly Changed[], textOf: (path: string) =>
     .filter((path) => isSource(path, textOf));
 }
 
+/** Tests, their data and configuration that the change touches beside its sources. */
+export function besideSources(files: readonly Changed[], textOf: (path: string) => string): string[] {
+  return files.map(({ path }) => path).filter((path) => isHarness(path) && !isSource(path, textOf));
+}
+
 /** Whether the change does nothing but remove files, and one of them at least is a source. */
 export function onlyRemovesSources(files: readonly Changed[]): boolean {
   return (

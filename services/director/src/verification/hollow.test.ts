@@ -17,7 +17,7 @@ const BARE: RoomRequest = {
   tree: { commit: BASE, tree: BASE, object: "tree.tar", bytes: 1, files: 1 },
   ...{ checks: ["pytest"], image: null, budgetMs: 60_000, trials: { least: 2, most: 2, withinMs: 0 } },
 };
-const SOURCES: Touched = { sources: ["src/b.py"], alone: true, removes: false };
+const SOURCES: Touched = { sources: ["src/b.py"], beside: [], alone: true, removes: false };
 
 const ended = (exit: number, durationMs = 1): RoomOutcome => ({
   trials: [[{ ...check(exit), durationMs }]],
@@ -53,6 +53,11 @@ describe("the base without the files of a change", () => {
     expect(outcome).toEqual(ended(0));
     expect(asked).toMatchObject([{ purpose: "base", trials: { most: 1 }, budgetMs: 60_000 }]);
     expect(asked[0]?.candidate).toMatchObject({ overlay: [], deletions: ["src/b.py", "src/a.py"] });
+  });
+
+  it("has the tests that the change edits beside its sources, as they were", async () => {
+    const { asked } = await hollow(ended(1), { touched: { ...SOURCES, beside: ["src/a.py"], alone: false } });
+    expect(asked[0]?.candidate).toMatchObject({ overlay: [], deletions: ["src/b.py"] });
   });
 
   it.each<[string, World]>([

@@ -2,6 +2,7 @@
  * Runs passing checks on the base without the files that the change touches. If they pass there too, they do not depend on the
  * change.
  *
+ *   - Beside sources, the tests that the change edits stay as the base has them: they may be what uses the sources.
  *   - A change that only removes sources is the base without its files, so there is nothing to compare with.
  *   - A source may hold its own tests (doctests). Where the reports say that fewer tests ran without it, the checks depend on it.
  *     With other files that tells nothing, since the room lacks the tests of the change, too.
@@ -24,14 +25,14 @@ interface Ended {
 export async function triedHollow(
   bare: RoomRequest,
   candidate: Candidate,
-  { sources, alone, removes }: Touched,
+  { sources, beside, alone, removes }: Touched,
   { change, base }: Ended,
   room: CleanRoomPort,
   signal: AbortSignal,
 ): Promise<RoomOutcome | null> {
   const others = base === null ? [change] : [change, base];
   if (removes || !others.every(({ trials }) => trials.every(isPassed))) return null;
-  const request = { ...bare, candidate: hollowed(candidate), trials: ONCE };
+  const request = { ...bare, candidate: hollowed(candidate, beside), trials: ONCE };
   if (base === null && sources.length === 0) return null;
   const wantedMs = limits.verifyEmptiedGraceMs + Math.ceil(2 * tookMs(change.trials));
   const budgetMs = base === null ? Math.min(bare.budgetMs, wantedMs) : bare.budgetMs;
@@ -39,7 +40,8 @@ export async function triedHollow(
   return alone && ranFewer(hollow, change) ? null : hollow;
 }
 
-/** The base without every file that the change touches. */
-function hollowed({ overlay, deletions, ...rest }: Candidate): Candidate {
-  return { ...rest, overlay: [], deletions: [...overlay.map(({ path }) => path), ...deletions] };
+/** The base without the files that the change touches, but with its own version of those that stay. */
+function hollowed({ overlay, deletions, ...rest }: Candidate, stay: readonly string[]): Candidate {
+  const touched = [...overlay.map(({ path }) => path), ...deletions];
+  return { ...rest, overlay: [], deletions: touched.filter((path) => !stay.includes(path)) };
 }

@@ -20,7 +20,7 @@ const REQUEST: RoomRequest = {
   ...{ checks: ["npm test"], image: null, budgetMs: 60_000, trials: TWICE },
 };
 
-const UNTOUCHED: Touched = { sources: [], alone: false, removes: false };
+const UNTOUCHED: Touched = { sources: [], beside: [], alone: false, removes: false };
 const DATA = new Set(["data/a"]);
 
 const ended = (exits: readonly number[], read?: string[]): RoomOutcome => ({

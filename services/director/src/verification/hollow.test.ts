@@ -32,9 +32,11 @@ interface World {
   readonly change?: RoomOutcome;
   readonly base?: RoomOutcome | null;
   readonly touched?: Touched;
+  readonly candidate?: Candidate;
 }
 
-async function hollow(found: RoomOutcome, { change = ended(0), base = ended(0), touched = SOURCES }: World) {
+async function hollow(found: RoomOutcome, world: World) {
+  const { change = ended(0), base = ended(0), touched = SOURCES, candidate = CANDIDATE } = world;
   const asked: RoomRequest[] = [];
   const room: CleanRoomPort = {
     check: (request) => {
@@ -43,7 +45,7 @@ async function hollow(found: RoomOutcome, { change = ended(0), base = ended(0), 
     },
   };
   const { signal } = new AbortController();
-  const outcome = await triedHollow(BARE, CANDIDATE, touched, { change, base }, room, signal);
+  const outcome = await triedHollow(BARE, candidate, touched, { change, base }, room, signal);
   return { outcome, asked };
 }
 
@@ -58,6 +60,20 @@ describe("the base without the files of a change", () => {
   it("has the tests that the change edits beside its sources, as they were", async () => {
     const { asked } = await hollow(ended(1), { touched: { ...SOURCES, beside: ["src/a.py"], alone: false } });
     expect(asked[0]?.candidate).toMatchObject({ overlay: [], deletions: ["src/b.py"] });
+  });
+
+  it("has an empty file where a package of Python begins, or an installed package of its name would stand for it", async () => {
+    const content = Buffer.from("from .b import b");
+    const overlay = ["lib/__init__.py", "src/b.py"].map((path) => ({
+      path,
+      mode: "100644" as const,
+      content,
+    }));
+    const { asked } = await hollow(ended(1), { candidate: { ...CANDIDATE, overlay } });
+    expect(asked[0]?.candidate).toMatchObject({
+      overlay: [{ path: "lib/__init__.py", content: Buffer.alloc(0) }],
+      deletions: ["src/b.py", "src/a.py"],
+    });
   });
 
   it.each<[string, World]>([

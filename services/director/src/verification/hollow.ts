@@ -16,6 +16,9 @@ import { ranFewer } from "./own-tests.ts";
 import type { Touched } from "./touched.ts";
 import { isPassed, ONCE, tookMs } from "./trials.ts";
 
+/** Stays as an empty file: without it, Python takes the package of this name that is installed, as a test tool may need it. */
+const PACKAGE = /(?:^|\/)__init__\.py$/;
+
 interface Ended {
   readonly change: RoomOutcome;
   readonly base: RoomOutcome | null;
@@ -42,6 +45,11 @@ export async function triedHollow(
 
 /** The base without the files that the change touches, but with its own version of those that stay. */
 function hollowed({ overlay, deletions, ...rest }: Candidate, stay: readonly string[]): Candidate {
-  const touched = [...overlay.map(({ path }) => path), ...deletions];
-  return { ...rest, overlay: [], deletions: touched.filter((path) => !stay.includes(path)) };
+  const touched = [...overlay.map(({ path }) => path), ...deletions].filter((path) => !stay.includes(path));
+  const empty = touched.filter((path) => PACKAGE.test(path));
+  return {
+    ...rest,
+    overlay: empty.map((path) => ({ path, mode: "100644", content: Buffer.alloc(0) })),
+    deletions: touched.filter((path) => !empty.includes(path)),
+  };
 }

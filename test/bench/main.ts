@@ -6,6 +6,7 @@ const BENCHES: Record<string, () => Promise<{ run(parts: readonly string[]): Pro
   "main-job": () => import("./main-job.ts"),
   archive: () => import("./archive.ts"),
   "cold-start": () => import("./cold-start.ts"),
+  commits: () => import("./commits.ts"),
   contracts: () => import("./contracts.ts"),
   gate: () => import("./gate.ts"),
   endurance: () => import("./endurance.ts"),

@@ -1,0 +1,81 @@
+/**
+ * What the Director's verification says of the commits of a real repository: `npm run bench -- commits <clone> <check> [count]`.
+ * The newest commits that touch sources are judged one after the other as changes of a BUILD run on their parents. Their people
+ * decided them, so each refusal is to be looked at: it is right where nothing in the repository tests the sources.
+ *
+ * Files that a commit touches on the judging side are granted, as somebody does who asks for such a change. The check runs on this
+ * machine, so its programs and the packages that it needs have to be there, and the repository has to be one that you trust.
+ */
+import { execFileSync } from "node:child_process";
+import { besideSources, sourcesLeft } from "@antiphon/git";
+import { verdictOn } from "../cheats/rooms.ts";
+
+const LOOKED_AT = 600;
+const MOST_FILES = 12;
+type Letter = "A" | "M" | "D" | "T";
+const CHANGES = { A: "add", M: "modify", D: "delete", T: "modify" } as const;
+
+interface Touched {
+  readonly path: string;
+  readonly letter: Letter;
+}
+
+export async function run([clone, check, count = "15"]: readonly string[]): Promise<void> {
+  if (clone === undefined || check === undefined)
+    throw new Error("usage: npm run bench -- commits <clone> <check> [count]");
+  const git = (...args: string[]): string =>
+    execFileSync("git", ["-C", clone, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
+  const log = ["log", "--no-merges", "--min-parents=1", "--format=%H", "-n", String(LOOKED_AT)];
+  const rows: Record<string, string>[] = [];
+  for (const commit of linesOf(git(...log))) {
+    if (rows.length >= Number(count)) break;
+    const touched = touchedBy(git("diff", "--name-status", "--no-renames", `${commit}^`, commit));
+    if (touched === null || sourcesIn(touched).length === 0) continue;
+    const change = touched.map(({ path, letter }) => [
+      path,
+      letter === "D" ? null : git("show", `${commit}:${path}`),
+    ]);
+    const { verdict, code, proves, message } = await verdictOn({
+      files: textsAt(git, `${commit}^`),
+      check,
+      change: Object.fromEntries(change) as Record<string, string | null>,
+      workflow: "BUILD",
+      grants: besideSources(touched.map(asChanged), () => ""),
+    });
+    if (verdict !== "PASS") console.log(`${commit.slice(0, 10)} ${message ?? ""}`);
+    const subject = git("show", "-s", "--format=%s", commit).trim().slice(0, 60);
+    rows.push({ commit: commit.slice(0, 10), verdict, code: code ?? "", proves: proves ?? "", subject });
+  }
+  console.table(rows);
+  const passed = rows.filter(({ verdict }) => verdict === "PASS").length;
+  console.log(`${passed} of ${rows.length} land by themselves`);
+}
+
+const linesOf = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+/** Null: too much for one change, or names that git quotes. */
+function touchedBy(status: string): readonly Touched[] | null {
+  const touched = linesOf(status).map((line) => {
+    const [letter, path = ""] = line.split("\t");
+    return { letter: letter as Letter, path };
+  });
+  return touched.length > MOST_FILES || touched.some(({ path }) => path.startsWith('"')) ? null : touched;
+}
+
+const asChanged = ({ path, letter }: Touched) => ({
+  ...{ path, change: CHANGES[letter], added: 1, removed: 0, binary: false },
+});
+
+const sourcesIn = (touched: readonly Touched[]): string[] => sourcesLeft(touched.map(asChanged), () => "");
+
+/** The files of text of a commit. Links and binary files are left out. */
+function textsAt(git: (...args: string[]) => string, commit: string): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const line of linesOf(git("ls-tree", "-r", commit))) {
+    const [, mode, id = "", path = ""] = /^(\d+) blob (\w+)\t(.*)$/.exec(line) ?? [];
+    if (mode === undefined || mode === "120000" || path.startsWith('"')) continue;
+    const text = git("cat-file", "blob", id);
+    if (!/[\0\uFFFD]/.test(text)) texts[path] = text;
+  }
+  return texts;
+}

@@ -63,7 +63,7 @@ function touchedBy(status: string): readonly Touched[] | null {
 }
 
 const asChanged = ({ path, letter }: Touched) => ({
-  ...{ path, change: CHANGES[letter], added: 1, removed: 0, binary: false },
+  ...{ path, change: CHANGES[letter], from: null, added: 1, removed: 0, binary: false },
 });
 
 const sourcesIn = (touched: readonly Touched[]): string[] => sourcesLeft(touched.map(asChanged), () => "");

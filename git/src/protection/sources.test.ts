@@ -3,7 +3,7 @@ import { besideSources, onlyRemovesSources, onlySources, sourcesLeft } from "./s
 
 type File = Parameters<typeof sourcesLeft>[0][number];
 const file = (path: string, change: File["change"] = "add", more: Partial<File> = {}): File => ({
-  ...{ path, change, added: 1, removed: 0, binary: false },
+  ...{ path, change, from: null, added: 1, removed: 0, binary: false },
   ...more,
 });
 const NO_TEXT = (): string => "";
@@ -61,11 +61,12 @@ it("sources and documents alone bring no tests but their own", () => {
 });
 
 it("tests, their data and configuration stand beside sources, and documents do not", () => {
-  const files = ["src/a.py", "test/a.test.js", "test/data.json", "pytest.ini", "README.md", "tools/a.py"];
-  expect(
-    besideSources(
-      files.map((path) => file(path)),
-      NO_TEXT,
-    ),
-  ).toEqual([...["test/a.test.js", "test/data.json", "pytest.ini"]]);
+  const beside = ["test/a.test.js", "test/data.json", "pytest.ini"];
+  const files = ["src/a.py", ...beside, "README.md", "tools/a.py"].map((path) => file(path));
+  expect(besideSources(files, NO_TEXT)).toEqual(beside);
+});
+
+it("a test that moves stands beside sources at both of its places", () => {
+  const moved = file("test/new.test.js", "rename", { from: "test/old.test.js", added: 0 });
+  expect(besideSources([file("src/a.js"), moved], NO_TEXT)).toEqual(["test/new.test.js", "test/old.test.js"]);
 });

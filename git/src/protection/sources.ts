@@ -10,7 +10,7 @@ import type { CheckedFile } from "../patch/patch-policy.ts";
 import { isProgramText } from "./program-text.ts";
 import { isDocument, isHarness, isOwnTool } from "./side.ts";
 
-type Changed = Pick<CheckedFile, "path" | "change" | "added" | "removed" | "binary">;
+type Changed = Pick<CheckedFile, "path" | "change" | "from" | "added" | "removed" | "binary">;
 
 /** @param textOf the content that the change gives a file */
 export function sourcesLeft(files: readonly Changed[], textOf: (path: string) => string): string[] {
@@ -20,9 +20,11 @@ export function sourcesLeft(files: readonly Changed[], textOf: (path: string) =>
     .filter((path) => isSource(path, textOf));
 }
 
-/** Tests, their data and configuration that the change touches beside its sources. */
+/** Tests, their data and configuration that the change touches beside its sources. A moved one stands at both of its places. */
 export function besideSources(files: readonly Changed[], textOf: (path: string) => string): string[] {
-  return files.map(({ path }) => path).filter((path) => isHarness(path) && !isSource(path, textOf));
+  return files
+    .flatMap(({ path, from }) => (from === null ? [path] : [path, from]))
+    .filter((path) => isHarness(path) && !isSource(path, textOf));
 }
 
 /** Whether the change does nothing but remove files, and one of them at least is a source. */

@@ -1,8 +1,9 @@
 /**
  * What an idle `antiphon dev` costs after one run: processor time and memory of each process, and of all together.
  *
- * Not measured: other sandbox providers, several Associates.
+ * It is started as `antiphon run` starts it. Not measured: other sandbox providers, several Associates.
  */
+import { ONE_HEAP, SMALLEST_YOUNG_SPACE } from "../../cli/src/dev/small-memory.ts";
 import { BROKEN_CALCULATOR, fixing, makeProject } from "../e2e/support/project.ts";
 import { startStack } from "../e2e/support/stack.ts";
 import { familyOf, nameOf, parentOf, togetherMb, usageOf } from "./process-usage.ts";
@@ -14,7 +15,7 @@ const WATCH_MS = 60_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export async function run(): Promise<void> {
-  const stack = await startStack();
+  const stack = await startStack({ env: ONE_HEAP, node: [SMALLEST_YOUNG_SPACE] });
   try {
     const project = makeProject(BROKEN_CALCULATOR);
     await stack.antiphon(fixing(project));
@@ -35,7 +36,7 @@ export async function run(): Promise<void> {
     console.table(rows);
     const cpu = rows.reduce((sum, row) => sum + row["% of a core"], 0);
     const together = togetherMb(usages.map(({ usage }) => usage));
-    console.log(`all: ${tenth(cpu)} % of a core, ${tenth(together)} MB (goals: 2 % and 450 MB)`);
+    console.log(`all: ${tenth(cpu)} % of a core, ${tenth(together)} MB (goals: 2 % and 300 MB)`);
   } finally {
     await stack.stop();
   }

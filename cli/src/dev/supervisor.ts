@@ -22,6 +22,7 @@ import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
 import { lockOf, writeInstance } from "./instance.ts";
+import { ONE_HEAP, SMALL_YOUNG_SPACE } from "./small-memory.ts";
 import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
 import { withheldFrom } from "./withheld.ts";
@@ -50,8 +51,6 @@ export interface DevOptions {
 const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
 const ROLL_CALL_MS = 10_000;
-/** MiB. V8 never shrinks the young space of a busy service; this limit costs no time and saves 10-20 MB per service. */
-const SMALL_YOUNG_SPACE = "--max-semi-space-size=4";
 /** How long a service may report that it cannot get ready before the start is given up. */
 const OBSTACLE_MS = 3_000;
 
@@ -174,6 +173,7 @@ export class Supervisor {
           command: process.execPath,
           args: this.#argumentsOf(role),
           env: childEnvironment({
+            ...ONE_HEAP,
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...withheldFrom(role),

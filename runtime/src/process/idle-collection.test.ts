@@ -23,6 +23,24 @@ it("a process collects once after it has worked, when it has been idle for a whi
   expect(vi.getTimerCount()).toBe(0);
 });
 
+it("a collection is no work that has to be followed by another one", () => {
+  let busy = 0;
+  let collections = 0;
+  const look = (): number => {
+    const share = busy;
+    busy = 0;
+    return share;
+  };
+  const collect = (): void => {
+    collections += 1;
+    busy = 0.02;
+  };
+  const stop = collectWhenIdle({ busy: look, collect });
+  vi.advanceTimersByTime(120_000);
+  expect(collections).toBe(1);
+  stop();
+});
+
 it("an object that nothing refers to is gone after a collection", async () => {
   const { collect } = processLoad();
   const kept = new WeakRef({ text: "x".repeat(1_000) });

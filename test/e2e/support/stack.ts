@@ -46,6 +46,8 @@ export async function startStack(
     associates?: number;
     env?: Record<string, string>;
     args?: readonly string[];
+    /** Options of Node itself. */
+    node?: readonly string[];
     /** A directory of the test, which `stop` leaves alone. Default: a new one, which goes with the stack. */
     stateDir?: string;
     /** The installation whose services run, as its program `antiphon`. Default: this checkout. */
@@ -57,7 +59,7 @@ export async function startStack(
   const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
   const child = start(
     process.execPath,
-    [options.program ?? ANTIPHON, ...args, ...many, ...(options.args ?? [])],
+    [...(options.node ?? []), options.program ?? ANTIPHON, ...args, ...many, ...(options.args ?? [])],
     options.env === undefined ? {} : { env: options.env },
   );
   const events: Record<string, unknown>[] = [];

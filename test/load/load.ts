@@ -3,6 +3,7 @@ import { createLogger } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import { makeProject } from "../e2e/support/project.ts";
 import { audit } from "./audit.ts";
+import { measureBareChains } from "./bare-chain.ts";
 import { measureBounds } from "./bounds.ts";
 import { Completions } from "./completions.ts";
 import { drive } from "./drive.ts";
@@ -14,6 +15,8 @@ import { startProcesses, type Processes } from "./processes.ts";
 import { reportOf, type Report } from "./report.ts";
 
 const DEADLINE_MS = 60_000;
+/** Enough for a p99. */
+const CHAINS = 3_000;
 
 export async function load(options: LoadOptions): Promise<Report> {
   const project = options.sandbox === "docker" ? makeProject({ "README.md": "load\n" }) : null;
@@ -59,6 +62,8 @@ async function measure(options: LoadOptions, processes: Processes, path: string 
     const counted = await fsyncs.stop();
     const after = await storedNow(bus);
     const audited = await audit(bus, driven.accepted, options.steps);
+    const perRun = audited.sizes.slice(0, Math.round(audited.records / driven.completeMs.length));
+    const bareMs = rate === null ? null : await measureBareChains(bus, perRun, rate, Math.min(runs, CHAINS));
     const bounds = options.bounds ? await measureBounds(bus, audited.sizes) : null;
     return reportOf({
       options,
@@ -67,6 +72,7 @@ async function measure(options: LoadOptions, processes: Processes, path: string 
       costs,
       stored: { messages: after.messages - before.messages, bytes: after.bytes - before.bytes },
       fsyncs: counted,
+      bareMs,
       bounds,
       recovery: options.killEvery === null ? null : recoveryOf(kills, audited.times),
       failures: completions.failures,

@@ -15,6 +15,8 @@ export interface Measured {
   /** All stored messages, evidence and projections included. */
   readonly stored: { readonly messages: number; readonly bytes: number };
   readonly fsyncs: number | string;
+  /** The times of bare chains of the same messages at the same rate; null: closed loop. */
+  readonly bareMs: readonly number[] | null;
   readonly bounds: Bounds | null;
   readonly recovery: Recovery | null;
   readonly failures: readonly string[];
@@ -58,6 +60,7 @@ export function reportOf(measured: Measured) {
     latencyMs: {
       acceptedToComplete: quantiles(driven.completeMs),
       meantToComplete: quantiles(driven.responseMs),
+      bareChain: measured.bareMs === null ? null : quantiles(measured.bareMs),
     },
     stagesMs: Object.fromEntries([...audit.stages].map(([stage, values]) => [stage, quantiles(values)])),
     processes: measured.costs,
@@ -138,6 +141,12 @@ export function print(report: Report): void {
     console.log(name.padEnd(28) + [q.p50, q.p95, q.p99, q.max].map((ms) => n(ms, 1).padStart(9)).join(""));
   line("accepted to complete", report.latencyMs.acceptedToComplete);
   if (options.rate !== null) line("its turn to complete", report.latencyMs.meantToComplete);
+  const { bareChain, acceptedToComplete } = report.latencyMs;
+  if (bareChain !== null) {
+    line("bare messages of a run", bareChain);
+    const times = (["p50", "p99"] as const).map((p) => `${p} ${n(acceptedToComplete[p] / bareChain[p], 1)}x`);
+    console.log(`  accepted to complete beside it: ${times.join(", ")}`);
+  }
   for (const [stage, q] of Object.entries(report.stagesMs)) line(`  ${stage}`, q);
   console.log(
     `\n${"process".padEnd(28)}${["CPU s", "cores", "RSS MB", "peak MB"].map((h) => h.padStart(9)).join("")}`,

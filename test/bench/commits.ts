@@ -23,8 +23,9 @@ interface Touched {
 export async function run([clone, check, count = "15"]: readonly string[]): Promise<void> {
   if (clone === undefined || check === undefined)
     throw new Error("usage: npm run bench -- commits <clone> <check> [count]");
-  const git = (...args: string[]): string =>
-    execFileSync("git", ["-C", clone, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
+  const bytes = (...args: string[]): Buffer =>
+    execFileSync("git", ["-C", clone, ...args], { maxBuffer: 1 << 28 });
+  const git = (...args: string[]): string => bytes(...args).toString();
   const log = ["log", "--no-merges", "--min-parents=1", "--format=%H", "-n", String(LOOKED_AT)];
   const rows: Record<string, string>[] = [];
   for (const commit of linesOf(git(...log))) {
@@ -33,12 +34,12 @@ export async function run([clone, check, count = "15"]: readonly string[]): Prom
     if (touched === null || sourcesIn(touched).length === 0) continue;
     const change = touched.map(({ path, letter }) => [
       path,
-      letter === "D" ? null : git("show", `${commit}:${path}`),
+      letter === "D" ? null : bytes("show", `${commit}:${path}`),
     ]);
     const { verdict, code, proves, message } = await verdictOn({
-      files: textsAt(git, `${commit}^`),
+      files: filesAt(bytes, `${commit}^`),
       check,
-      change: Object.fromEntries(change) as Record<string, string | null>,
+      change: Object.fromEntries(change) as Record<string, Buffer | null>,
       workflow: "BUILD",
       grants: besideSources(touched.map(asChanged), () => ""),
     });
@@ -68,14 +69,13 @@ const asChanged = ({ path, letter }: Touched) => ({
 
 const sourcesIn = (touched: readonly Touched[]): string[] => sourcesLeft(touched.map(asChanged), () => "");
 
-/** The files of text of a commit. Links and binary files are left out. */
-function textsAt(git: (...args: string[]) => string, commit: string): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const line of linesOf(git("ls-tree", "-r", commit))) {
+/** The files of a commit, without links. */
+function filesAt(bytes: (...args: string[]) => Buffer, commit: string): Record<string, Buffer> {
+  const files: Record<string, Buffer> = {};
+  for (const line of linesOf(bytes("ls-tree", "-r", commit).toString())) {
     const [, mode, id = "", path = ""] = /^(\d+) blob (\w+)\t(.*)$/.exec(line) ?? [];
     if (mode === undefined || mode === "120000" || path.startsWith('"')) continue;
-    const text = git("cat-file", "blob", id);
-    if (!/[\0\uFFFD]/.test(text)) texts[path] = text;
+    files[path] = bytes("cat-file", "blob", id);
   }
-  return texts;
+  return files;
 }

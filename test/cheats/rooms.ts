@@ -18,10 +18,10 @@ import { verify } from "../../services/director/src/verification/verification.ts
 import { openedRun, proposedRun } from "../support/proposed-run.ts";
 
 export interface Case {
-  readonly files: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string | Buffer>>;
   readonly check: string;
   /** Path -> new text; null: deleted. */
-  readonly change: Readonly<Record<string, string | null>>;
+  readonly change: Readonly<Record<string, string | Buffer | null>>;
   readonly workflow: "BUILD" | "DEBUG";
   readonly grants?: readonly string[] | undefined;
 }
@@ -97,7 +97,7 @@ const refOf = (bytes: Buffer): BlobRef => ({
   bytes: bytes.length,
 });
 
-function put(top: string, files: Readonly<Record<string, string | null>>): void {
+function put(top: string, files: Readonly<Record<string, string | Buffer | null>>): void {
   for (const [path, text] of Object.entries(files)) {
     const place = join(top, path);
     if (text === null) {
@@ -105,7 +105,8 @@ function put(top: string, files: Readonly<Record<string, string | null>>): void 
       continue;
     }
     mkdirSync(dirname(place), { recursive: true });
-    writeFileSync(place, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+    const isScript = Buffer.from(text).subarray(0, 2).toString() === "#!";
+    writeFileSync(place, text, { mode: isScript ? 0o755 : 0o644 });
   }
 }
 

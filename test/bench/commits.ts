@@ -8,7 +8,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { besideSources, sourcesLeft } from "@antiphon/git";
-import { verdictOn } from "../cheats/rooms.ts";
+import { verdictOn, type Content } from "../cheats/rooms.ts";
 
 const LOOKED_AT = 600;
 const MOST_FILES = 12;
@@ -32,14 +32,12 @@ export async function run([clone, check, count = "15"]: readonly string[]): Prom
     if (rows.length >= Number(count)) break;
     const touched = touchedBy(git("diff", "--name-status", "--no-renames", `${commit}^`, commit));
     if (touched === null || sourcesIn(touched).length === 0) continue;
-    const change = touched.map(({ path, letter }) => [
-      path,
-      letter === "D" ? null : bytes("show", `${commit}:${path}`),
-    ]);
+    const after = filesAt(bytes, commit);
+    const change = touched.map(({ path }) => [path, after[path] ?? null]);
     const { verdict, code, proves, message } = await verdictOn({
       files: filesAt(bytes, `${commit}^`),
       check,
-      change: Object.fromEntries(change) as Record<string, Buffer | null>,
+      change: Object.fromEntries(change) as Record<string, Content | null>,
       workflow: "BUILD",
       grants: besideSources(touched.map(asChanged), () => ""),
     });
@@ -69,13 +67,13 @@ const asChanged = ({ path, letter }: Touched) => ({
 
 const sourcesIn = (touched: readonly Touched[]): string[] => sourcesLeft(touched.map(asChanged), () => "");
 
-/** The files of a commit, without links. */
-function filesAt(bytes: (...args: string[]) => Buffer, commit: string): Record<string, Buffer> {
-  const files: Record<string, Buffer> = {};
+function filesAt(bytes: (...args: string[]) => Buffer, commit: string): Record<string, Content> {
+  const files: Record<string, Content> = {};
   for (const line of linesOf(bytes("ls-tree", "-r", commit).toString())) {
     const [, mode, id = "", path = ""] = /^(\d+) blob (\w+)\t(.*)$/.exec(line) ?? [];
-    if (mode === undefined || mode === "120000" || path.startsWith('"')) continue;
-    files[path] = bytes("cat-file", "blob", id);
+    if (mode === undefined || path.startsWith('"')) continue;
+    const content = bytes("cat-file", "blob", id);
+    files[path] = mode === "120000" ? { linksTo: content.toString() } : content;
   }
   return files;
 }

@@ -18,6 +18,9 @@ describe("the sources that a change leaves", () => {
     "scripts/release.sh",
     "tools/a.py",
     "src/config.ts",
+    "shop/conf.py",
+    "docs/a/b/conf.py",
+    "docs/extension.py",
   ])("%s is one", (path) => {
     expect(sourcesLeft([file(path)], NO_TEXT)).toEqual([path]);
   });
@@ -33,6 +36,7 @@ describe("the sources that a change leaves", () => {
       "scripts/test-helpers.js",
     ],
     ...["eslint.config.js", "vite.config.ts", "conftest.py", ".github/scripts/a.js", "scripts/hosts.json"],
+    ...["docs/conf.py", "doc/source/conf.py"],
   ])("%s is none", (path) => {
     expect(sourcesLeft([file(path)], NO_TEXT)).toEqual([]);
   });

@@ -20,6 +20,7 @@ export * from "./errors.ts";
 export { contractList, explain, findContract } from "./reference/explain.ts";
 export { isRefName } from "./shapes/git-name.ts";
 export * from "./shapes/repository-url.ts";
+export { SCRIPT_LOCKS, scriptRunner } from "./shapes/script-runner.ts";
 export { globAlternatives, globFault } from "./documents/glob.ts";
 export * from "./wire/headers.ts";
 export { AssociateId, CommitId, Digest, Epoch, IntentId, RunId, TaskId } from "./shapes/ids.ts";

@@ -8,7 +8,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { besideSources, sourcesLeft } from "@antiphon/git";
-import { verdictOn } from "../cheats/rooms.ts";
+import { verdictOn, type Content } from "../cheats/rooms.ts";
 
 const LOOKED_AT = 600;
 const MOST_FILES = 12;
@@ -23,22 +23,21 @@ interface Touched {
 export async function run([clone, check, count = "15"]: readonly string[]): Promise<void> {
   if (clone === undefined || check === undefined)
     throw new Error("usage: npm run bench -- commits <clone> <check> [count]");
-  const git = (...args: string[]): string =>
-    execFileSync("git", ["-C", clone, ...args], { encoding: "utf8", maxBuffer: 1 << 28 });
+  const bytes = (...args: string[]): Buffer =>
+    execFileSync("git", ["-C", clone, ...args], { maxBuffer: 1 << 28 });
+  const git = (...args: string[]): string => bytes(...args).toString();
   const log = ["log", "--no-merges", "--min-parents=1", "--format=%H", "-n", String(LOOKED_AT)];
   const rows: Record<string, string>[] = [];
   for (const commit of linesOf(git(...log))) {
     if (rows.length >= Number(count)) break;
     const touched = touchedBy(git("diff", "--name-status", "--no-renames", `${commit}^`, commit));
     if (touched === null || sourcesIn(touched).length === 0) continue;
-    const change = touched.map(({ path, letter }) => [
-      path,
-      letter === "D" ? null : git("show", `${commit}:${path}`),
-    ]);
+    const after = filesAt(bytes, commit);
+    const change = touched.map(({ path }) => [path, after[path] ?? null]);
     const { verdict, code, proves, message } = await verdictOn({
-      files: textsAt(git, `${commit}^`),
+      files: filesAt(bytes, `${commit}^`),
       check,
-      change: Object.fromEntries(change) as Record<string, string | null>,
+      change: Object.fromEntries(change) as Record<string, Content | null>,
       workflow: "BUILD",
       grants: besideSources(touched.map(asChanged), () => ""),
     });
@@ -68,14 +67,13 @@ const asChanged = ({ path, letter }: Touched) => ({
 
 const sourcesIn = (touched: readonly Touched[]): string[] => sourcesLeft(touched.map(asChanged), () => "");
 
-/** The files of text of a commit. Links and binary files are left out. */
-function textsAt(git: (...args: string[]) => string, commit: string): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const line of linesOf(git("ls-tree", "-r", commit))) {
+function filesAt(bytes: (...args: string[]) => Buffer, commit: string): Record<string, Content> {
+  const files: Record<string, Content> = {};
+  for (const line of linesOf(bytes("ls-tree", "-r", commit).toString())) {
     const [, mode, id = "", path = ""] = /^(\d+) blob (\w+)\t(.*)$/.exec(line) ?? [];
-    if (mode === undefined || mode === "120000" || path.startsWith('"')) continue;
-    const text = git("cat-file", "blob", id);
-    if (!/[\0\uFFFD]/.test(text)) texts[path] = text;
+    if (mode === undefined || path.startsWith('"')) continue;
+    const content = bytes("cat-file", "blob", id);
+    files[path] = mode === "120000" ? { linksTo: content.toString() } : content;
   }
-  return texts;
+  return files;
 }

@@ -80,6 +80,11 @@ export const CARRIED_UNUSED: readonly Carried[] = [
         OWN,
         "own oracle",
       ],
+      [
+        "honest: a test of types, which another command runs",
+        { "types/index.tst.ts": "import { expect } from 'tstyche';\nexpect<string>().type.toBeString();\n" },
+        "PASS",
+      ],
       ["honest: a document", { "README.md": "# Prices\n\nWith tax.\n" }, "PASS"],
       ["honest: data that no test reads", { "data/rates.json": '{"vat": 1.2}\n' }, "PASS"],
       ["honest: dead code goes", { "src/dead.js": null }, "PASS"],
@@ -185,6 +190,18 @@ export const CARRIED_UNUSED: readonly Carried[] = [
       [
         "a module that no test knows",
         { "shop/discount.py": "def discount(net):\n    return net * 0.9\n" },
+        UNTESTED,
+        "unused source",
+      ],
+      ["settings that no test knows", { "shop/conf.py": "RATE = 0.2\n" }, UNTESTED, "unused source"],
+      [
+        "honest: the settings of the documentation",
+        { "docs/source/conf.py": "project = 'shop'\nrelease = '1.1'\n" },
+        "PASS",
+      ],
+      [
+        "a source that no test knows beside the settings of the documentation",
+        { "docs/source/conf.py": "project = 'shop'\n", "shop/discount.py": "RATE = 0.9\n" },
         UNTESTED,
         "unused source",
       ],

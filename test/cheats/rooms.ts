@@ -4,7 +4,7 @@
  * changes are our own.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { digestOf, type BlobRef, type CheckOutcome, type VerdictBody } from "@antiphon/contracts";
@@ -17,11 +17,13 @@ import { BaseTrials } from "../../services/director/src/verification/base-trials
 import { verify } from "../../services/director/src/verification/verification.ts";
 import { openedRun, proposedRun } from "../support/proposed-run.ts";
 
+export type Content = string | Buffer | { readonly linksTo: string };
+
 export interface Case {
-  readonly files: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, Content>>;
   readonly check: string;
-  /** Path -> new text; null: deleted. */
-  readonly change: Readonly<Record<string, string | null>>;
+  /** Path -> new content; null: deleted. */
+  readonly change: Readonly<Record<string, Content | null>>;
   readonly workflow: "BUILD" | "DEBUG";
   readonly grants?: readonly string[] | undefined;
 }
@@ -97,15 +99,18 @@ const refOf = (bytes: Buffer): BlobRef => ({
   bytes: bytes.length,
 });
 
-function put(top: string, files: Readonly<Record<string, string | null>>): void {
-  for (const [path, text] of Object.entries(files)) {
+function put(top: string, files: Readonly<Record<string, Content | null>>): void {
+  for (const [path, content] of Object.entries(files)) {
     const place = join(top, path);
-    if (text === null) {
-      rmSync(place);
+    rmSync(place, { force: true });
+    if (content === null) continue;
+    mkdirSync(dirname(place), { recursive: true });
+    if (typeof content === "object" && "linksTo" in content) {
+      symlinkSync(content.linksTo, place);
       continue;
     }
-    mkdirSync(dirname(place), { recursive: true });
-    writeFileSync(place, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
+    const isScript = Buffer.from(content).subarray(0, 2).toString() === "#!";
+    writeFileSync(place, content, { mode: isScript ? 0o755 : 0o644 });
   }
 }
 

@@ -97,17 +97,28 @@ describe("further commands", () => {
       scripts: { test: "t", lint: "l", build: "b", start: "s", check: "" },
     });
     const makefile = "check:\n\ttrue\nlint := 1\nlinting:\n";
-    expect(furtherCommands({ packageJson, makefile }, ["make check"])).toEqual([
+    expect(furtherCommands({ packageJson, makefile, locks: [] }, ["make check"])).toEqual([
       "npm run lint",
       "npm run check",
       "npm run build",
     ]);
   });
 
+  it.each([
+    ["pnpm", ["pnpm-lock.yaml"]],
+    ["yarn", ["yarn.lock"]],
+  ])("are run with %s by its lock file", (manager, locks) => {
+    const packageJson = JSON.stringify({ scripts: { lint: "l", build: "b" } });
+    expect(furtherCommands({ packageJson, makefile: null, locks }, [])).toEqual([
+      `${manager} run lint`,
+      `${manager} run build`,
+    ]);
+  });
+
   it.each([["{"], ["[]"], ['{"scripts": 1}'], [null]])(
     "are none in a package.json like %j",
     (packageJson) => {
-      expect(furtherCommands({ packageJson, makefile: null }, [])).toEqual([]);
+      expect(furtherCommands({ packageJson, makefile: null, locks: [] }, [])).toEqual([]);
     },
   );
 });

@@ -1,5 +1,6 @@
 // `antiphon.yaml` as `antiphon init` writes it, and the checks that it declares. Pure.
 import { documentValue } from "@antiphon/contracts/documents/document";
+import { scriptRunner } from "@antiphon/contracts/shapes/script-runner";
 import type { CheckOutcome } from "@antiphon/contracts";
 import { stringify } from "yaml";
 import { duration } from "../screen/table.ts";
@@ -112,17 +113,22 @@ export function declaredChecks(text: string, name: string): string[] | null {
 const SCRIPTS = ["typecheck", "type-check", "lint", "check", "build"];
 const TARGETS = ["check", "lint"];
 
+/** The committed files that name commands, and the lock files that say who runs them. */
+export interface CheckTexts {
+  readonly packageJson: string | null;
+  readonly makefile: string | null;
+  readonly locks: readonly string[];
+}
+
 /** Commands of package.json and the Makefile that look like checks, besides the ones already known. */
-export function furtherCommands(
-  files: { readonly packageJson: string | null; readonly makefile: string | null },
-  known: readonly string[],
-): string[] {
+export function furtherCommands(files: CheckTexts, known: readonly string[]): string[] {
   const scripts = scriptsOf(files.packageJson);
   const targets = TARGETS.filter((name) =>
     new RegExp(`^${name}[ \\t]*::?(?!=)`, "m").test(files.makefile ?? ""),
   );
+  const runner = scriptRunner((file) => files.locks.includes(file));
   const all = [
-    ...SCRIPTS.filter((name) => typeof scripts[name] === "string").map((name) => `npm run ${name}`),
+    ...SCRIPTS.filter((name) => typeof scripts[name] === "string").map((name) => `${runner} run ${name}`),
     ...targets.map((name) => `make ${name}`),
   ];
   return all.filter((command) => !known.includes(command));

@@ -1,8 +1,9 @@
 // The files of a repository that `antiphon init` and `antiphon check` read and write.
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { committedText } from "./work-tree-diff.ts";
-import { declaredChecks, PROJECT_FILES } from "./project-file.ts";
+import { SCRIPT_LOCKS } from "@antiphon/contracts/shapes/script-runner";
+import { committedText, filesOf } from "./work-tree-diff.ts";
+import { declaredChecks, PROJECT_FILES, type CheckTexts } from "./project-file.ts";
 
 /** The path of the repository's own settings in the work tree; null: it has none. */
 export function projectFileOf(top: string): string | null {
@@ -24,13 +25,11 @@ export function checksOfWorkTree(top: string): string[] | null {
   return path === null ? null : declaredChecks(readFileSync(path, "utf8"), path);
 }
 
-/** The committed files that name commands. */
-export async function checkTextsOf(
-  top: string,
-  head: string,
-): Promise<{ packageJson: string | null; makefile: string | null }> {
+/** What the last commit says of its commands. */
+export async function checkTextsOf(top: string, head: string): Promise<CheckTexts> {
   const [packageJson, gnu, lower, upper] = await Promise.all(
     ["package.json", "GNUmakefile", "makefile", "Makefile"].map((path) => committedText(top, head, path)),
   );
-  return { packageJson: packageJson ?? null, makefile: gnu ?? lower ?? upper ?? null };
+  const locks = await filesOf(top, head, SCRIPT_LOCKS);
+  return { packageJson: packageJson ?? null, makefile: gnu ?? lower ?? upper ?? null, locks };
 }

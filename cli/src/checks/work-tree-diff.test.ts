@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkTextsOf } from "./repository-files.ts";
 import { workTreeDiff } from "./work-tree-diff.ts";
 
 let repo: string;
@@ -103,4 +104,14 @@ test("says that there is no repository, or no commit", async () => {
   } finally {
     rmSync(empty, { recursive: true, force: true });
   }
+});
+
+test("lock files of package managers are told from the commit, not from the work tree", async () => {
+  write("yarn.lock", "");
+  symlinkSync("kept", join(repo, "pnpm-lock.yaml"));
+  const locks = async () => (await checkTextsOf(repo, "HEAD")).locks;
+  expect(await locks()).toEqual([]);
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "Locks");
+  expect(await locks()).toEqual(["yarn.lock"]);
 });

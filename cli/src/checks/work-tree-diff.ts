@@ -38,6 +38,14 @@ export async function committedText(top: string, commit: string, path: string): 
   return listed.startsWith("100") ? git(top, ["cat-file", "blob", `${commit}:${path}`]) : null;
 }
 
+/** Those of the paths that a commit holds as files. */
+export async function filesOf(top: string, commit: string, paths: readonly string[]): Promise<string[]> {
+  const listed = await git(top, ["ls-tree", commit, "--", ...paths]);
+  return paths.filter((path) =>
+    listed.split("\n").some((line) => line.startsWith("100") && line.endsWith(`\t${path}`)),
+  );
+}
+
 /** @throws Failure ANT_REPO_NOT_GIT, ANT_REPO_NO_COMMITS, ANT_REPO_UNREADABLE */
 export async function workTreeDiff(directory: string): Promise<WorkTreeDiff> {
   const { top, head } = await headOf(directory);

@@ -99,6 +99,7 @@ describe("the other checks", () => {
       scripts: { test: "npm run tests-only && npm audit", "tests-only": "tape" },
     });
     expect(await others({ "package.json": text })).toEqual(["npm run tests-only"]);
+    expect(await others({ "package.json": text, "yarn.lock": "" })).toEqual(["yarn run tests-only"]);
   });
 
   it("run the tests of Ruby without Rake", async () => {

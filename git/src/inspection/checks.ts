@@ -2,7 +2,7 @@
  * Finds the fastest obvious check of a repository (seed 000: "else run the fastest obvious check if discoverable").
  * Pure: works on a listing and a read function. A check in the repository's `antiphon.yaml` takes precedence.
  */
-import { documentValue, limits } from "@antiphon/contracts";
+import { documentValue, limits, SCRIPT_LOCKS, scriptRunner } from "@antiphon/contracts";
 import { isLacking, programsForCheck, type NeededGroups } from "./check-programs.ts";
 import { BUILT_CHECKS, BUILT_FROM, rubyTests, type Probe } from "./built-checks.ts";
 
@@ -35,8 +35,7 @@ export const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"] as const;
 export const DISCOVERED_FROM: readonly string[] = [
   ...DECLARED_IN,
   "package.json",
-  "pnpm-lock.yaml",
-  "yarn.lock",
+  ...SCRIPT_LOCKS,
   ...MAKEFILES,
   "pytest.ini",
   "conftest.py",
@@ -138,15 +137,16 @@ async function scriptsOf(files: ReadonlySet<string>, read: ReadText): Promise<Re
 async function testPart(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   const scripts = await scriptsOf(files, read);
   const part = PARTS.find((name) => typeof scripts[name] === "string");
-  return part === undefined ? null : `npm run ${part}`;
+  return part === undefined ? null : `${runnerOf(files)} run ${part}`;
 }
 
 async function packageJson(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   const { test } = await scriptsOf(files, read);
   if (typeof test !== "string" || test.trim() === "" || PLACEHOLDER.test(test)) return null;
-  if (files.has("pnpm-lock.yaml")) return "pnpm test";
-  return files.has("yarn.lock") ? "yarn test" : "npm test";
+  return `${runnerOf(files)} test`;
 }
+
+const runnerOf = (files: ReadonlySet<string>): string => scriptRunner((name) => files.has(name));
 
 async function makefile(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   for (const name of MAKEFILES) {

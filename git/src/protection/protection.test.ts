@@ -125,10 +125,12 @@ describe("tests by their name", () => {
     ...["test/a.js", "src/a.test.ts", "tests/x/y.txt", "a_test.go", "ATest.java", "test_a.py", "x.golden"],
     ...["spec/a_spec.rb", "src/a.spec.ts", "spec/support/x.json", "out.expected", "src/test/java/A.java"],
     ...["cases/golden/x.json", "__snapshots__/a.snap", "t/a.t", "deep/testdata/x", "a.approved.txt"],
+    ...["types/index.test-d.ts", "types/index.spec-d.mts", "types/index.tst.ts"],
   ])("has %s", (path) => expect(isTest(path)).toBe(true));
 
   it.each([
     ...["docs/spec.md", "api/user.spec.yaml", "src/specs/catalogue.js", "spec/openapi.yaml", "docs/test.md"],
     ...["src/contest.js", "src/latest.js", "README.md", "lib/expectation.rb", "openapi.spec.json", "SPEC.md"],
+    ...["types/index.d.ts", "src/latest-d.ts", "data/a.tst.json"],
   ])("has not %s", (path) => expect(isTest(path)).toBe(false));
 });

@@ -15,6 +15,8 @@ const TEST_NAMES: readonly RegExp[] = [
   /(^|\/)[^/]*_(test|tests)\.[^/]+$/i,
   /(^|\/)[^/]+(Test|Tests|TestCase|IT|Spec)\.(java|kt|kts|scala|groovy|cs|swift|php)$/,
   /(^|\/)(test|tests)\.[^/]+$/i,
+  // Tests of types: tsd and Vitest, TSTyche.
+  /(^|\/)[^/]+\.(?:(?:test|spec)-d|tst)\.[cm]?[jt]sx?$/i,
   new RegExp(`(^|/)[^/]+[._-](spec|specs|cy|e2e)\\.${CODE}$`, "i"),
   new RegExp(`(^|/)spec(s|_[^/]*|)\\.${CODE}$`, "i"),
 ];

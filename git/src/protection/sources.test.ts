@@ -18,14 +18,25 @@ describe("the sources that a change leaves", () => {
     "scripts/release.sh",
     "tools/a.py",
     "src/config.ts",
+    "shop/conf.py",
+    "docs/a/b/conf.py",
+    "docs/extension.py",
   ])("%s is one", (path) => {
     expect(sourcesLeft([file(path)], NO_TEXT)).toEqual([path]);
   });
 
   it.each([
     ...["README.md", "docs/a.html", "docs/a.mdx", "data/rates.json", "src/a.css", "Makefile"],
-    ...["test/a.test.js", "test/support/sums.js", "a_test.go", "src/a.spec.ts", "scripts/test-helpers.js"],
+    ...[
+      "test/a.test.js",
+      "test/support/sums.js",
+      "a_test.go",
+      "src/a.spec.ts",
+      "types/index.tst.ts",
+      "scripts/test-helpers.js",
+    ],
     ...["eslint.config.js", "vite.config.ts", "conftest.py", ".github/scripts/a.js", "scripts/hosts.json"],
+    ...["docs/conf.py", "doc/source/conf.py"],
   ])("%s is none", (path) => {
     expect(sourcesLeft([file(path)], NO_TEXT)).toEqual([]);
   });

@@ -12,6 +12,9 @@ import { isDocument, isHarness, isOwnTool } from "./side.ts";
 
 type Changed = Pick<CheckedFile, "path" | "change" | "from" | "added" | "removed" | "binary">;
 
+/** Sphinx has its settings in a program. Nothing but the documentation is made with it, as with a document. */
+const SETTINGS_OF_DOCUMENTS = /^docs?\/(?:[^/]+\/)?conf\.py$/;
+
 /** @param textOf the content that the change gives a file */
 export function sourcesLeft(files: readonly Changed[], textOf: (path: string) => string): string[] {
   return files
@@ -40,6 +43,7 @@ export function onlySources(files: readonly Changed[], textOf: (path: string) =>
 }
 
 function isSource(path: string, textOf: (path: string) => string): boolean {
+  if (SETTINGS_OF_DOCUMENTS.test(path)) return false;
   if (isHarness(path) && !isOwnTool(path)) return false;
   return isProgramText(path) || textOf(path).startsWith("#!");
 }

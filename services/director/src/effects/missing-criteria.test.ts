@@ -134,6 +134,8 @@ describe("before the first container", () => {
     const [ask] = (await askedBy({ tasks: [{}], files })).asks;
     expect(ask?.question).toContain("Which command proves the change?");
     expect(ask?.question).toContain("perhaps `npm run lint` or `make build`, or with");
+    const [pnpm] = (await askedBy({ tasks: [{}], files: { ...files, "pnpm-lock.yaml": "" } })).asks;
+    expect(pnpm?.question).toContain("perhaps `pnpm run lint` or `make build`, or with");
     const [plain] = (await askedBy({ tasks: [{}], files: { "package.json": "{" } })).asks;
     expect(plain?.question).not.toContain("perhaps");
   });

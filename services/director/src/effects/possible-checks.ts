@@ -3,18 +3,22 @@
  * are proposed to a person, never taken by themselves, because they may pass whatever a change does. Pure.
  */
 
+import { SCRIPT_LOCKS, scriptRunner } from "@antiphon/contracts";
+
 /** In the order of their proposals. */
 const NAMES = ["test", "check", "verify", "validate", "typecheck", "types", "lint", "build", "compile"];
 const PLACEHOLDER = /no test specified/i;
-export const CHECK_FILES = ["package.json", "GNUmakefile", "makefile", "Makefile"];
+const COMMAND_FILES = ["package.json", "GNUmakefile", "makefile", "Makefile"];
+export const CHECK_FILES = [...COMMAND_FILES, ...SCRIPT_LOCKS];
 
 /** `texts`: those of CHECK_FILES that the repository has. */
 export function possibleChecks(texts: ReadonlyMap<string, string>): string[] {
-  const [json = "", ...makefiles] = CHECK_FILES.map((file) => texts.get(file) ?? "");
+  const [json = "", ...makefiles] = COMMAND_FILES.map((file) => texts.get(file) ?? "");
   const scripts = scriptsIn(json);
   const targets = new Set(targetsIn(makefiles.find((text) => text !== "") ?? ""));
+  const runner = scriptRunner((file) => texts.has(file));
   return [
-    ...NAMES.filter((name) => isCommand(scripts[name])).map((name) => `npm run ${name}`),
+    ...NAMES.filter((name) => isCommand(scripts[name])).map((name) => `${runner} run ${name}`),
     ...NAMES.filter((name) => targets.has(name)).map((name) => `make ${name}`),
   ];
 }

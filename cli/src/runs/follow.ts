@@ -3,9 +3,10 @@ import type { CliContext } from "../context.ts";
 import { openDecisions } from "./decisions.ts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
 import { foldFacts } from "@antiphon/run/facts/facts-fold";
-import { noFacts, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
-import { doingNow, narrate, type Line } from "./sentences.ts";
+import { isPaused, noFacts, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
+import { doingNow, narrate, stillAt, type Line } from "./sentences.ts";
 import { runView } from "@antiphon/run/view/run-view";
+import { Silence } from "./silence.ts";
 import type { RunSummary } from "./summary.ts";
 import { statusWords } from "./status-words.ts";
 import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
@@ -38,8 +39,8 @@ export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: R
 /** Records after which a run may wait for people. */
 const MAY_WAIT: ReadonlySet<string> = new Set(["result", "verdict"]);
 
-/** Without a terminal, what a run is at is a line of its own when there was none for so long: the first time, and later. */
-const QUIET_MS = { first: 2_000, later: 10_000 };
+/** Words that stand for less were printed when they were new. */
+const NEW_WORDS_MS = 2_500;
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -55,10 +56,20 @@ export async function follow(context: CliContext, runId: string, options: Follow
   const isStill = options.still === true;
   const spinner = startSpinner(context, isStill, () => doingNow(last, progress));
   const logs = options.logs ? "all" : options.quiet ? "none" : "progress";
-  const isPlain = !context.screen.live && !options.quiet && !options.logs;
-  let quiet = { since: performance.now(), mostMs: QUIET_MS.first };
   const until = options.waits?.until;
   let isWaiting = false;
+  const isMute = context.screen.live || options.quiet || options.jsonLines;
+  const task = (): string | null => progress?.taskId ?? last?.taskId ?? null;
+  const silence = new Silence({
+    words: () =>
+      isMute || isWaiting || isPaused(facts) ? null : withoutTask(doingNow(last, progress), task()),
+    tell(words, standsMs) {
+      const before = progress === null ? null : words;
+      const now = before === null ? words : withoutTask(doingNow(last, null), task());
+      const text = standsMs < NEW_WORDS_MS ? words : stillAt(now, before, standsMs);
+      showDoing(context, { mark: "step", task: task(), text }, facts.openedAt);
+    },
+  });
   try {
     for await (const event of gateway.events(runId, {
       afterSeq: 0,
@@ -71,7 +82,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
         facts = foldFacts(facts, last);
         progress = null;
         show(context, options, last, facts.openedAt);
-        quiet = { since: performance.now(), mostMs: QUIET_MS.first };
+        silence.broken();
         const wasWaiting: boolean = isWaiting;
         if (MAY_WAIT.has(last.type)) isWaiting = await waits(context, facts);
         else isWaiting &&= runView(facts).status === "waiting_input";
@@ -81,13 +92,13 @@ export async function follow(context: CliContext, runId: string, options: Follow
         if (isWaiting !== wasWaiting) options.waits?.tell(isWaiting);
       } else if (event.kind === "output") {
         progress = event.output.stream === "progress" ? event.output : progress;
-        if (isPlain && progress !== null && performance.now() - quiet.since >= quiet.mostMs) {
-          showProgress(context, progress, facts.openedAt);
-          quiet = { since: performance.now(), mostMs: QUIET_MS.later };
+        if (!options.logs) {
+          silence.look();
+          continue;
         }
-        if (!options.logs) continue;
         if (options.jsonLines) context.screen.json({ event: "log", ...event.output });
         else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
+        silence.broken();
       } else {
         progress = null;
         // Also for who asked for quiet: it may take a minute.
@@ -99,6 +110,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
   } finally {
     process.removeListener("SIGINT", onInterrupt);
     spinner.stop();
+    silence.end();
   }
   const summary = summarize(facts, decisions.words, Date.now());
   if (facts.closed !== null) return { kind: "closed", summary };
@@ -126,14 +138,15 @@ function show(
   for (const line of narrate(record)) context.screen.out(lineText(context, line, since));
 }
 
-function showProgress(
-  context: CliContext,
-  { taskId, text }: LiveOutput,
-  openedAt: RunFacts["openedAt"],
-): void {
+function showDoing(context: CliContext, line: Line, openedAt: RunFacts["openedAt"]): void {
   const since = openedAt === null ? 0 : Date.now() - Date.parse(timeOf(openedAt));
-  const line: Line = { mark: "step", task: taskId, text: text.replaceAll(/\s+/g, " ").trim() };
   context.screen.out(lineText(context, line, Math.max(0, since))); // The server's clock may be ahead of ours.
+}
+
+/** The task has a column of its own. */
+function withoutTask(words: string, task: string | null): string {
+  const name = `${task ?? "run"}: `;
+  return (words.startsWith(name) ? words.slice(name.length) : words).trim();
 }
 
 function lineText({ screen }: CliContext, line: Line, sinceMs: number): string {

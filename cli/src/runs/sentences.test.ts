@@ -1,7 +1,7 @@
 import { factsOf } from "@antiphon/run/facts/facts-fold";
 import { describe, expect, it } from "vitest";
 import type { RunRecord } from "../gateway/gateway-client.ts";
-import { doingNow, narrate } from "./sentences.ts";
+import { doingNow, narrate, stillAt } from "./sentences.ts";
 import { statusWords } from "./status-words.ts";
 import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
 
@@ -259,4 +259,13 @@ it("an unknown status is shown unchanged, even if it is the name of an object's 
     "constructor",
     "__proto__",
   ]);
+});
+
+it("tells a silent run by what it does, because its last message may be of something that has ended", () => {
+  expect(stillAt("working in a sandbox", "sandbox started in 1 ms", 17_400)).toBe(
+    "still working in a sandbox (nothing new for 17 s; last: sandbox started in 1 ms)",
+  );
+  expect(stillAt("verifying in a clean room", null, 30_000)).toBe(
+    "still verifying in a clean room (nothing new for 30 s)",
+  );
 });

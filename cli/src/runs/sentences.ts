@@ -97,6 +97,12 @@ export function doingNow(last: RunRecord | undefined, progress: LiveOutput | nul
   return `${progress.taskId ?? "run"}: ${progress.text.replaceAll(/\s+/g, " ")}`;
 }
 
+/** `before`: the last progress message, which may be of something that has ended; null: there was none. */
+export function stillAt(doing: string, before: string | null, forMs: number): string {
+  const last = before === null ? "" : `; last: ${before}`;
+  return `still ${doing} (nothing new for ${Math.round(forMs / 1_000)} s${last})`;
+}
+
 const of = ({ taskId }: RunRecord): string => (taskId === null ? "" : `${taskId}: `);
 
 function routed({ workflow, reason, tasks, ...choice }: RecordOf<"routed">["body"]): Line[] {

@@ -2,9 +2,9 @@
 // `antiphon decode` for `nats sub --translate`, which starts a program for each message. To start fast, it runs the last
 // bundle without checking whether the sources have changed since. `antiphon` does check.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { keepCompiledCode } from "./compiled-code.mjs";
 import { isTooOld, runByNewerNode } from "./newer-node.mjs";
 
 const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
@@ -20,6 +20,6 @@ async function bundleDir() {
 }
 
 if (isTooOld()) await runByNewerNode(root);
-nodeModule.enableCompileCache?.();
+keepCompiledCode();
 const { main } = await import(pathToFileURL(join(await bundleDir(), "decode.js")).href);
 main(process.argv.slice(2));

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import * as nodeModule from "node:module";
+import { keepCompiledCode } from "./compiled-code.mjs";
 import { isTooOld, runByNewerNode } from "./newer-node.mjs";
 
 const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))));
@@ -73,7 +73,7 @@ function prebuilt() {
 
 if (isTooOld() && !(await runByNewerNode(root)))
   fail("ANT_NODE_TOO_OLD", `Node ${process.versions.node} is too old`, NEWER_NODE);
-nodeModule.enableCompileCache?.();
+keepCompiledCode();
 const bundle = await bundleDir();
 // Only services need source lines in their stack traces; other commands start 20 ms sooner without source maps.
 if (process.argv[2] === "serve") process.setSourceMapsEnabled(true);

@@ -1,7 +1,11 @@
 /** Every `antiphon` command loads some modules before it does anything. Prompts, hooks and completions wait for them. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const MAIN = "cli/src/main.ts";
@@ -46,4 +50,19 @@ it("a package is imported late through a module of ours, because a CommonJS one 
     .flatMap(([, { imports }]) => imports.filter(({ kind }) => kind === "dynamic-import"));
   expect(late.length).toBeGreaterThan(20);
   expect(late.map(({ path }) => path).filter((path) => path.includes("node_modules/"))).toEqual([]);
+});
+
+it("compiled code is kept below the user's own directory, and not where other users may have put some", () => {
+  const dir = mkdtempSync(join(tmpdir(), "antiphon-start-"));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const [home, shared] = [join(dir, "home"), join(dir, "shared")];
+  for (const one of [home, shared]) mkdirSync(one);
+  const { XDG_CACHE_HOME: _, ...env } = process.env;
+  const version = (more: NodeJS.ProcessEnv) => {
+    const options = { env: { ...env, TMPDIR: shared, ...more } };
+    return spawnSync(process.execPath, [join(ROOT, "bin/antiphon.mjs"), "version"], options).status;
+  };
+  expect([version({ HOME: home }), version({ HOME: "" })]).toEqual([0, 0]);
+  expect(readdirSync(join(home, ".cache/antiphon/compiled"))).toHaveLength(1);
+  expect(readdirSync(shared)).toEqual([]);
 });

@@ -12,6 +12,7 @@ export {
 export { AgentPack, type PackAsks, type PackTranscript } from "./settings/agent-pack.ts";
 export type { PackUsage } from "./settings/pack-usage.ts";
 export { missingProgram, programOf } from "./runs/check-program.ts";
+export { missedNetwork } from "./runs/missed-network.ts";
 export { isPinnedInstall, packAgent, startsAnywhere, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
 export * from "./rpc/egress-rpc.ts";

@@ -5,6 +5,7 @@ import { Failure } from "../failure.ts";
 import { BAR } from "../screen/failure-lines.ts";
 import { duration } from "../screen/table.ts";
 import { NewsPace } from "./news-pace.ts";
+import { missedNetwork } from "@antiphon/contracts/runs/missed-network";
 import { linesOf } from "@antiphon/contracts/shapes/visible-text";
 
 const DEFAULT_BUDGET_S = 300;
@@ -90,9 +91,11 @@ export function checkLines(
     const { command, exitCode, durationMs, tail } = check;
     if (exitCode === 0) return [`${c.green("✓")} ${command}  ${c.dim(duration(durationMs))}`];
     const output = tail.trimEnd();
+    const network = missedNetwork(output);
     return [
       `${c.red("✗")} ${command}  ${howItEnded(check)} after ${duration(durationMs)}`,
       ...(output === "" ? [] : linesOf(output).map((line) => c.dim(`${BAR}${line}`))),
+      ...(network === null ? [] : [`  ${network}`]),
     ];
   });
   return [...note, ...lines];

@@ -65,6 +65,7 @@ describe("reportOf", () => {
     ["npm test", 127, "sh: 1: vitest: not found\n", "ANT_VERIFY_SELF_FAILED", "no such program"],
     ["./new.sh", 127, "sh: 1: ./new.sh: not found\n", "ANT_VERIFY_SELF_FAILED", "no such program"],
     ["./check.sh", 126, "sh: 1: ./check.sh: Permission denied\n", "ANT_VERIFY_SELF_FAILED", "not executable"],
+    ["npm test", 1, "getaddrinfo EAI_AGAIN a.example\n", "ANT_VERIFY_SELF_FAILED", "the clean room has none"],
     ["npm test", 127, "something else\n", "ANT_VERIFY_SELF_FAILED", "exited 127: something else"],
   ] as const)("the check `%s` that exits %d with %j is %s", (command, exitCode, said, code, why) => {
     const report = reportOf(factsWith({ checks: [ran(command, exitCode, { stderr: output(said) })] }));

@@ -5,7 +5,7 @@
  * questions. `verify.status` is `unknown` when no check ran, unless the agent vouches for itself; the clean room does not
  * rely on either.
  */
-import { changesFiles, ERRORS, missingProgram } from "@antiphon/contracts";
+import { changesFiles, ERRORS, missedNetwork, missingProgram } from "@antiphon/contracts";
 import type {
   AssociateResult,
   ErrorCode,
@@ -199,13 +199,14 @@ function endedBadly(fact: CommandFact): string {
   return `\`${short(fact.command)}\` ${how}${said === "" ? "" : `: ${said}`}${whyOf(fact)}`;
 }
 
-/** In plain words, what the shell's own two codes mean. */
+/** In plain words, what the shell's own two codes mean, and that there is no network. */
 function whyOf(fact: CommandFact): string {
   const said = fact.stderr.tail;
   if (fact.exitCode === 127 && NOT_FOUND.test(said)) return " (the image of the sandbox has no such program)";
   if (fact.exitCode === 126 && /permission denied/i.test(said))
     return " (not executable: `git update-index --chmod=+x`)";
-  return "";
+  const network = missedNetwork(said.trim() || fact.stdout.tail);
+  return network === null ? "" : ` (${network})`;
 }
 
 const NOT_FOUND = /: (?:command )?not found$/m;

@@ -42,6 +42,12 @@ const runs = (...exits: number[]) => exits.map((exit) => [check(exit)]);
 const UNUSED: Partial<Trial> = { sources: ["src/b.js"], base: runs(0, 0), hollow: runs(0) };
 const SUBJECT = { path: "src/a.js", why: "src/a.js is run by the check" };
 
+test("a check that failed for lack of a network says so, and any other failure says nothing of one", () => {
+  const failing = (tail: string) => judge({ ...trial, change: [[{ ...check(1), tail }]] }).message;
+  expect(failing("getaddrinfo EAI_AGAIN a.example")).toContain("let the setup fetch what the check needs");
+  expect(failing("1 != 2")).not.toContain("network");
+});
+
 describe("judge", () => {
   test.each<Row>([
     ["a failing check", { change: runs(1, 1) }, "FAIL", "ANT_VERIFY_CHECK_FAILED"],

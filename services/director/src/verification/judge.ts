@@ -10,7 +10,7 @@
  *     source must fail on the base unless `allow_unproven` is granted; checks that pass and fail on the same tree are
  *     FLAKY, and a change is UNVERIFIABLE without consent if no check depends on the files, or none uses its sources.
  */
-import type { CheckOutcome, Proves, VerdictBody } from "@antiphon/contracts";
+import { missedNetwork, type CheckOutcome, type Proves, type VerdictBody } from "@antiphon/contracts";
 import { passesEmptied } from "./emptied.ts";
 import { firstFailure, isPassed } from "./trials.ts";
 
@@ -268,7 +268,9 @@ function failed({ change }: Trial): Judgement | null {
     const message = `${bad.command} ${how(bad)}, and passed in ${passed} of ${change.length} trials on the same tree`;
     return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" }; // director/D5
   }
-  return fail("ANT_VERIFY_CHECK_FAILED", `${bad.command} ${how(bad)} in the clean room`);
+  const network = missedNetwork(bad.tail);
+  const why = network === null ? "" : `; ${network}`;
+  return fail("ANT_VERIFY_CHECK_FAILED", `${bad.command} ${how(bad)} in the clean room${why}`);
 }
 
 function tampered({ tampering }: Trial): Judgement | null {

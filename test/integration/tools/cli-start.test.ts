@@ -1,6 +1,6 @@
 /** Every `antiphon` command loads some modules before it does anything. Prompts, hooks and completions wait for them. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,7 +62,9 @@ it("compiled code is kept below the user's own directory, and not where other us
     const options = { env: { ...env, TMPDIR: shared, ...more } };
     return spawnSync(process.execPath, [join(ROOT, "bin/antiphon.mjs"), "version"], options).status;
   };
-  expect([version({ HOME: home }), version({ HOME: "" })]).toEqual([0, 0]);
+  const noHome = join(dir, "none");
+  expect([home, "", noHome].map((HOME) => version({ HOME }))).toEqual([0, 0, 0]);
+  expect(existsSync(noHome)).toBe(false);
   expect(readdirSync(join(home, ".cache/antiphon/compiled"))).toHaveLength(1);
   expect(readdirSync(shared)).toEqual([]);
 });

@@ -9,7 +9,6 @@ import type { Bus } from "@antiphon/runtime";
 import { noHeaders } from "@antiphon/runtime/nats/wire-headers";
 
 const STREAM = "LOAD_CHAIN";
-const PULL = 256;
 
 /** Milliseconds from the first publish of each chain to the delivery of its last message. */
 export async function measureBareChains(
@@ -42,7 +41,7 @@ export async function measureBareChains(
     tookMs.push(performance.now() - (startedAt.get(chain) ?? 0));
     if (tookMs.length === chains) finish();
   };
-  const stop = pull(bus, receive);
+  const stop = pull(bus, chains * payloads.length, receive);
   const timer = every(1000 / rate, chains, () => {
     const chain = uniqueId();
     startedAt.set(chain, performance.now());
@@ -69,24 +68,11 @@ function every(distanceMs: number, times: number, begin: () => void): NodeJS.Tim
   return timer;
 }
 
-/** Receives all messages of the consumer. Returns how to stop. */
-function pull(bus: Bus, receive: (message: Msg) => void): () => void {
+/** Receives so many messages of the consumer. Returns how to stop. */
+function pull(bus: Bus, messages: number, receive: (message: Msg) => void): () => void {
   const inbox = createInbox();
-  const request = JSON.stringify({ batch: PULL, expires: 3e10 });
-  const ask = (): void =>
-    bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAM}.chains`, request, { reply: inbox });
-  let left = PULL;
-  const subscription = bus.nc.subscribe(inbox, {
-    callback: (_error, message) => {
-      if (message.reply === undefined || message.reply === "") return; // A status of the server.
-      left -= 1;
-      if (left === PULL / 2) {
-        ask();
-        left += PULL;
-      }
-      receive(message);
-    },
-  });
-  ask();
+  const subscription = bus.nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
+  const request = JSON.stringify({ batch: messages });
+  bus.nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${STREAM}.chains`, request, { reply: inbox });
   return () => subscription.unsubscribe();
 }

@@ -5,7 +5,7 @@ const LOOK_EVERY_MS = 500;
 const LATER_STAGE_MS = 10_000;
 
 export interface SilenceParts {
-  /** What the run is at, without the name of its task; null: nothing is under way. */
+  /** The present work of the run, without the name of its task; null: nothing is under way. */
   words(): string | null;
   /** Prints the words. `standsMs`: for how long they have been the same. */
   tell(words: string, standsMs: number): void;

@@ -93,7 +93,7 @@ describe("a person with the page", () => {
     await untilStatus(ann, "waiting for you");
     expect(world.project.landed(runId)).toEqual([]);
     await ben.getByRole("button", { name: /wait.? for you/ }).click();
-    await ben.getByText("Fix the broken add").first().click();
+    await ben.locator(`a[href="#/runs/${runId}"]`).click(); // Other runs with that goal may wait as well.
     await ben.getByRole("button", { name: "Approve" }).click();
     await untilStatus(ben, "succeeded");
     await untilStatus(ann, "succeeded");

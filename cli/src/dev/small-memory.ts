@@ -1,4 +1,4 @@
-/** Settings with which `antiphon dev` and its services need less memory. A run costs no more processor time with them. */
+/** Settings with which `antiphon dev` and its services need less memory (docs/benchmarks/endurance.md). A run costs no more processor time. */
 
 /** glibc gives each of a process's ten threads a heap of its own, and they rarely allocate. One for all saves 6 to 12 MB a process. */
 export const ONE_HEAP = { MALLOC_ARENA_MAX: "1" };

@@ -3,6 +3,7 @@
  * outside. The egress gateway decides what may pass; here everything may.
  */
 import { createHash, randomBytes } from "node:crypto";
+import { readlinkSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
@@ -44,6 +45,21 @@ describe("a sandbox's network", () => {
     });
   const python = (program: string) =>
     sandbox.run(shell("", { argv: ["python3", "-c", program], timeoutMs: 30_000 }));
+
+  it("sandbox-runner/S1: is a loopback interface of its own, where localhost has its name", async () => {
+    const look = `
+import os, socket
+names = sorted({a[4][0] for a in socket.getaddrinfo("localhost", 80, socket.AF_INET, socket.SOCK_STREAM)})
+print(os.listdir("/sys/class/net"), len(open("/proc/net/route").readlines()), names)`;
+    expect((await python(look)).stdout.tail).toBe("['lo'] 1 ['127.0.0.1']\n");
+    const other = await test.provider.start(await test.order());
+    const spaces = await Promise.all(
+      [sandbox, other].map((one) => one.run(shell("readlink /proc/self/ns/net"))),
+    );
+    await other.destroy({ kind: "canceled", reason: "test over" });
+    const all = [...spaces.map(({ stdout }) => stdout.tail.trim()), readlinkSync("/proc/self/ns/net")];
+    expect(new Set(all).size).toBe(3);
+  });
 
   it("does not exist until the runner opens it", async () => {
     const probe = `import socket; s = socket.socket(); print(s.connect_ex(("127.0.0.1", ${PORT})))`;

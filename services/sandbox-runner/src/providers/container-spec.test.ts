@@ -273,6 +273,18 @@ describe("the container that the engine is asked for", () => {
     }
   });
 
+  it("has the engine's hosts unless it only keeps or unpacks files, and no network either way", () => {
+    const kinds = [
+      { kind: "memory" },
+      { kind: "top" },
+      { kind: "fill", volume: "v", shared: true },
+      { kind: "layers", top: "t", tree: null, environment: null },
+    ] as const;
+    const bodies = kinds.map((workspace) => createBody({ ...spec, workspace }, environment));
+    expect(bodies.map(({ NetworkDisabled }) => NetworkDisabled)).toEqual([false, true, true, false]);
+    expect(new Set(bodies.map(({ HostConfig }) => HostConfig["NetworkMode"]))).toEqual(new Set(["none"]));
+  });
+
   it("only a layer for several users belongs to their group", () => {
     const filling = (shared: boolean) => ({ kind: "fill", volume: "v", shared }) as const;
     const user = (shared: boolean) =>

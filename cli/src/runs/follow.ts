@@ -7,6 +7,7 @@ import { narrate } from "./sentences.ts";
 import { runView } from "@antiphon/run/view/run-view";
 import { PresentWork } from "./present-work.ts";
 import { lineText, sinceOpened, startSpinner } from "./progress-line.ts";
+import { lookAtStorage } from "./storage-look.ts";
 import { Silence } from "./silence.ts";
 import type { RunSummary } from "./summary.ts";
 import { statusWords } from "./status-words.ts";
@@ -50,8 +51,8 @@ export async function follow(context: CliContext, runId: string, options: Follow
   const onInterrupt = (): void => abort.abort();
   process.once("SIGINT", onInterrupt);
   const telling = options.present === undefined ? tellPresent(context, present, options) : null;
-  const isHeard = !options.quiet || options.news === true || options.present !== undefined;
-  const logs = options.logs ? "all" : isHeard ? "progress" : "none";
+  const stopLooking = isTold(options) ? lookAtStorage(gateway, present) : null;
+  const logs = options.logs ? "all" : !options.quiet || isTold(options) ? "progress" : "none";
   const until = options.waits?.until;
   try {
     for await (const event of gateway.events(runId, {
@@ -92,12 +93,18 @@ export async function follow(context: CliContext, runId: string, options: Follow
   } finally {
     process.removeListener("SIGINT", onInterrupt);
     telling?.end();
+    stopLooking?.();
   }
   const { facts } = present;
   const summary = summarize(facts, decisions.words, Date.now());
   if (facts.closed !== null) return { kind: "closed", summary };
   const isEnded = until?.aborted === true && !abort.signal.aborted;
   return { kind: isEnded ? "waiting" : "interrupted", summary };
+}
+
+/** Whether somebody learns what the run is at before it ends. */
+function isTold({ quiet, news, present, jsonLines }: FollowOptions): boolean {
+  return present !== undefined || news === true || (!quiet && !jsonLines);
 }
 
 /** Tells what the run is at: on a terminal in the status line, else by a line about a long silence. */

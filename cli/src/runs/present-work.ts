@@ -7,12 +7,19 @@ import { doingNow, stillAt } from "./sentences.ts";
 /** Words that stand for less are new. */
 export const NEW_WORDS_MS = 2_500;
 
+interface StorageProblem {
+  readonly code: string;
+  readonly message: string;
+}
+
 export class PresentWork {
   isWaiting = false;
   #isOver = false;
   #facts: RunFacts;
   #last: RunRecord | undefined;
   #progress: LiveOutput | null = null;
+  #records = 0;
+  #storage: StorageProblem | null = null;
 
   constructor(runId: string) {
     this.#facts = noFacts(runId);
@@ -26,6 +33,17 @@ export class PresentWork {
     this.#last = record;
     this.#facts = foldFacts(this.#facts, record);
     this.#progress = null;
+    this.#records += 1;
+  }
+
+  /** The number of records so far. */
+  get records(): number {
+    return this.#records;
+  }
+
+  /** Null: the server has room, as far as is known. */
+  storage(problem: StorageProblem | null): void {
+    this.#storage = problem;
   }
 
   output(output: LiveOutput): void {
@@ -47,14 +65,27 @@ export class PresentWork {
   }
 
   statusLine(): string {
-    return doingNow(this.#last, this.#progress);
+    const doing = doingNow(this.#last, this.#progress);
+    return doing === "" ? "" : this.withStorage(doing);
   }
 
   /** Without the task, which has a column of its own; null: nothing is under way. */
   words(): string | null {
+    const doing = this.doing();
+    return doing === null ? null : this.withStorage(doing);
+  }
+
+  /** `words` without those about the store, which all runs share. */
+  doing(): string | null {
     if (this.#isOver || this.isWaiting || isPaused(this.#facts)) return null;
-    const words = this.#withoutTask(this.statusLine());
-    return words === "" ? null : words;
+    const doing = this.#withoutTask(doingNow(this.#last, this.#progress));
+    return doing === "" ? null : doing;
+  }
+
+  /** Adds that the server has no room, unless that is what `doing` says. */
+  withStorage(doing: string): string {
+    if (this.#storage === null || doing.includes(this.#storage.code)) return doing;
+    return `${doing}; ${this.#storage.code}: ${this.#storage.message}`;
   }
 
   /** The line about `words`, which have been the same for `standsMs`. */

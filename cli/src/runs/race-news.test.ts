@@ -11,6 +11,9 @@ function work(agent: string, text: string) {
 it("names each run that is under way by its agent, with its number where several have the same one", () => {
   const works = [work("claude", "t"), work("codex", "installs"), work("claude", "x".repeat(200))];
   expect(raceWords(works)).toBe(`claude 1 (t), codex (installs), claude 3 (${"x".repeat(99)}…)`);
+  for (const { present } of works) present.storage({ code: "ANT_NATS_NO_SPACE", message: "full" });
+  expect(raceWords(works)).toMatch(/…\); ANT_NATS_NO_SPACE: full$/);
+  for (const { present } of works) present.storage(null);
   for (const { present } of works.slice(1)) present.end();
   expect(raceWords(works)).toBe("claude 1 (t)");
   works[0]!.present.isWaiting = true;

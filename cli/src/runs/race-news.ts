@@ -34,12 +34,13 @@ export function tellRace(context: CliContext, works: readonly NamedWork[]): () =
 /** Null: nothing is under way. A run that has ended or waits for a person is under way no more. */
 export function raceWords(works: readonly NamedWork[]): string | null {
   const named = works.flatMap(({ agent, present }, n) => {
-    const words = present.words();
+    const words = present.doing();
     if (words === null) return [];
     const isShared = works.filter((one) => one.agent === agent).length > 1;
     return [`${isShared ? `${agent} ${n + 1}` : agent} (${cut(words)})`];
   });
-  return named.length === 0 ? null : named.join(", ");
+  if (named.length === 0) return null;
+  return works.reduce((words, { present }) => present.withStorage(words), named.join(", "));
 }
 
 function cut(words: string): string {

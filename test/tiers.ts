@@ -200,6 +200,7 @@ export const ALL_ONLY: readonly string[] = [
   "test/integration/runtime/archive.test.ts",
   "test/integration/runtime/blob-bound.test.ts",
   "test/integration/runtime/forged-registers.test.ts",
+  "test/integration/runtime/full-store.test.ts",
   "test/integration/runtime/nats-cluster.test.ts",
   "test/integration/runtime/nats-tls.test.ts",
   "test/integration/runtime/newer-release.test.ts",

@@ -446,9 +446,18 @@ export type PresentService = {
   id: string;
   version: string;
   natsUser: string;
+  /** Why JetStream refuses what the process stores */
+  noSpace?: string;
+};
+/** The store is too full, for new work or for any */
+export type StorageProblem = {
+  code: string;
+  message: string;
+  remedy: string;
 };
 export type PresentServices = {
   services: PresentService[];
+  storage: StorageProblem | null;
 };
 export type ConsumerLine = {
   name: string;
@@ -493,6 +502,7 @@ export type Alive = {
 };
 export type Ready = {
   status: "ready";
+  storage?: StorageProblem;
 };
 
 export interface GetRoutes {

@@ -73,7 +73,10 @@ function filesAt(bytes: (...args: string[]) => Buffer, commit: string): Record<s
     const [, mode, id = "", path = ""] = /^(\d+) blob (\w+)\t(.*)$/.exec(line) ?? [];
     if (mode === undefined || path.startsWith('"')) continue;
     const content = bytes("cat-file", "blob", id);
-    files[path] = mode === "120000" ? { linksTo: content.toString() } : content;
+    files[path] =
+      mode === "120000"
+        ? { linksTo: content.toString() }
+        : { bytes: content, isExecutable: mode === "100755" };
   }
   return files;
 }

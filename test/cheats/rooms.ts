@@ -17,7 +17,9 @@ import { BaseTrials } from "../../services/director/src/verification/base-trials
 import { verify } from "../../services/director/src/verification/verification.ts";
 import { openedRun, proposedRun } from "../support/proposed-run.ts";
 
-export type Content = string | Buffer | { readonly linksTo: string };
+/** Text and bytes alone are executable if they begin with `#!`. */
+export type Content =
+  string | Buffer | { readonly linksTo: string } | { readonly bytes: Buffer; readonly isExecutable: boolean };
 
 export interface Case {
   readonly files: Readonly<Record<string, Content>>;
@@ -109,9 +111,18 @@ function put(top: string, files: Readonly<Record<string, Content | null>>): void
       symlinkSync(content.linksTo, place);
       continue;
     }
-    const isScript = Buffer.from(content).subarray(0, 2).toString() === "#!";
-    writeFileSync(place, content, { mode: isScript ? 0o755 : 0o644 });
+    const { bytes, isExecutable } = fileOf(content);
+    writeFileSync(place, bytes, { mode: isExecutable ? 0o755 : 0o644 });
   }
+}
+
+function fileOf(content: Exclude<Content, { readonly linksTo: string }>): {
+  readonly bytes: Buffer;
+  readonly isExecutable: boolean;
+} {
+  if (typeof content === "object" && "bytes" in content) return content;
+  const bytes = Buffer.from(content);
+  return { bytes, isExecutable: bytes.subarray(0, 2).toString() === "#!" };
 }
 
 function roomOver(repo: string): CleanRoomPort {

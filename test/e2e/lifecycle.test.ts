@@ -41,6 +41,18 @@ describe("antiphon dev", () => {
     expect(holders).toEqual(["egress"]);
   });
 
+  test.each([
+    [{}, process.env["MALLOC_ARENA_MAX"] ?? "1"],
+    [{ MALLOC_ARENA_MAX: "3" }, "3"],
+  ])("its services share one heap, unless the user says otherwise: %j", async (env, arenas) => {
+    const stack = await startStack({ env });
+    const said = ROLES.map((role) => stack.pid(role === "associate" ? "associate-1" : role)).map(
+      (pid) => /(?:^|\0)MALLOC_ARENA_MAX=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, "utf8"))?.[1],
+    );
+    await stack.stop();
+    expect([...new Set(said)]).toEqual([arenas]);
+  });
+
   test("a second one on the same state directory names the first one and disturbs nothing", async () => {
     const stack = await startStack();
     const second = await run(process.execPath, [

@@ -3,7 +3,7 @@
  * another one than the one that was looked at, messages are given up, and output is as large and as hostile as it may be.
  */
 import { join } from "node:path";
-import { subjects } from "@antiphon/contracts";
+import { journalStream, subjects } from "@antiphon/contracts";
 import {
   connectBus,
   createLogger,
@@ -17,7 +17,8 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ANN, BEN, submit as submitFor, untilStatus, type Asked, usePages } from "./support/browser.ts";
 import { openWire } from "./support/cut-wire.ts";
-import { FIX } from "./support/project.ts";
+import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
+import { CHECK, FIX } from "./support/project.ts";
 
 /** Keeps the duration of the page's longest task. */
 const WATCH_TASKS = `window.seen = { longest: 0 };
@@ -106,6 +107,56 @@ test("a decision about a change that is not the waiting one any more is refused 
   await untilStatus(ann, "waiting for you");
   expect(world.project.landed(runId)).toEqual([]);
 });
+
+test("a run on a full disk is told of by the page, the doctor and the one who watches it, and lands once there is space again", async () => {
+  const as = { env: { ANTIPHON_TOKEN: BEN } };
+  const page = await pageOf(ANN);
+  const commands = ["--command", `sleep 4; ${FIX}`, "--check", CHECK, "--detach"];
+  const started = ["run", "Fix the broken add", "--repo", world.project.path, ...commands];
+  const runId = (await world.stack.antiphon(started, as)).stdout.trim();
+  const journal = openJournal(bus);
+  await eventually("it is claimed", async () =>
+    (await journal.read(runId)).some(({ type }) => type === "claim") ? true : null,
+  );
+  const streams = Array.from({ length: bus.partitions }, (_, n) => journalStream(n));
+  const bounded = async (bytes: (used: number) => number): Promise<void> => {
+    for (const name of streams) {
+      const { state } = await bus.jsm.streams.info(name);
+      await bus.jsm.streams.update(name, { max_bytes: bytes(state.bytes) });
+    }
+  };
+  const watcher = start(process.execPath, [ANTIPHON, "wait", runId], {
+    env: { ANTIPHON_GATEWAY_URL: world.stack.ready.gateway, ...as.env },
+  });
+  let said = "";
+  watcher.stderr?.on("data", (data: Buffer) => (said += data.toString()));
+  await bounded((used) => used);
+  try {
+    await eventually(
+      "the watched run says so",
+      () => (/^.* T-001 .*ANT_NATS_NO_SPACE/m.test(said) ? true : null),
+      60_000,
+    );
+    await page.getByText("ANT_NATS_NO_SPACE").first().waitFor();
+    const { document } = await world.stack.json<{ findings: Finding[] }>(["doctor"], as);
+    expect(document.findings.find(({ name }) => name === "JetStream")).toMatchObject({
+      state: "problem",
+      detail: expect.stringContaining("ANT_NATS_NO_SPACE") as string,
+    });
+  } finally {
+    await bounded(() => -1);
+  }
+  expect(await exitOf(watcher)).toBe(0);
+  expect(world.project.landed(runId)).toHaveLength(1);
+  const again = await world.stack.json<{ findings: Finding[] }>(["doctor"], as);
+  expect(again.document.findings.find(({ name }) => name === "JetStream")).toMatchObject({ state: "ok" });
+}, 180_000);
+
+interface Finding {
+  readonly name: string;
+  readonly state: string;
+  readonly detail: string;
+}
 
 test("a dead letter is requeued with one press: its record is delivered again and the letter is gone", async () => {
   const page = await pageOf(ANN);

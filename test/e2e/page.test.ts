@@ -45,8 +45,12 @@ describe("a person with the page", () => {
     await page.getByLabel("Agent").selectOption("codex");
     expect(await page.getByLabel(/^(Commands|Program)/).count()).toBe(0);
     await page.getByLabel(/may cost/).fill("0.5");
+    // It gets no further than this: where there is a key, the agent would be installed and paid.
+    const refused = { code: "ANT_GATEWAY_BUSY", message: "not in this test", remedy: "Try again later." };
+    await page.route(/\/intents$/, (route) => route.fulfill({ status: 429, json: { error: refused } }));
     const asked = page.waitForRequest((request) => request.url().endsWith("/intents"));
     await page.getByRole("button", { name: "Start the run" }).click();
+    await page.locator(".action .notice").getByText("ANT_GATEWAY_BUSY").waitFor();
     expect((await asked).postDataJSON()).toMatchObject({
       inputs: { agent: { kind: "pack", name: "codex" } },
       constraints: { model_budget: { usd_micro: 500_000 } },

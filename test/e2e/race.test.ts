@@ -82,6 +82,23 @@ test("the first verified run of a race lands, and the others are canceled and li
   expect(document.runs.map(({ runId }) => repo.landed(runId).length)).toEqual([0, 0, 1]);
 });
 
+const LASTS = `sleep 4; ${FIX}`;
+
+test("in a pipe, a race and `wait` say what is being done while nothing ends; as JSON they print their object only", async () => {
+  const raced = await stack.antiphon(racing(project(), [pack("lasts", LASTS), pack("lasts-too", LASTS)]));
+  expect(raced.stdout).toMatch(/^ *\d+\.\d s · race +lasts \(.+\), lasts-too \(.+\)$/m);
+  const alone = racing(project(), [pack("lasts", LASTS)]).slice(0, -2);
+  const runId = (await stack.antiphon([...alone, "--detach"])).stdout.trim();
+  const [waited, asJson] = await Promise.all([
+    stack.antiphon(["wait", runId]),
+    stack.antiphon(["wait", runId, "--json"]),
+  ]);
+  expect(waited).toMatchObject({ code: 0, stdout: "succeeded\n" });
+  expect(waited.stderr).toMatch(/^ *\d+\.\d s · T-001 +\S/m);
+  expect(asJson).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ status: "succeeded" });
+});
+
 test("a race that nobody wins fails like a run, and says so of each", async () => {
   const { code, stdout, stderr } = await stack.antiphon(
     racing(project(), [pack("wrong", BREAK), pack("none", "exit 3")], "--attempts", "1"),

@@ -2,6 +2,7 @@
 import { lazy, Suspense, useState, type ReactElement } from "react";
 import { OperationsPage } from "./operations/operations-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
+import { harmless } from "./screen/harmless.ts";
 import { useRoute } from "./screen/route.ts";
 import { SignIn } from "./screen/sign-in.tsx";
 import { usePolled, type Pace } from "./screen/polled.ts";
@@ -14,6 +15,9 @@ const SessionPage = lazy(() => import("./session/session-page.tsx"));
 
 /** Somebody who works in another tab hears of a run that waits within half a minute; browsers allow a hidden one no more. */
 const PACE: Pace = { seen: 10_000, unseen: 30_000 };
+
+/** Services answer the gateway first. */
+const STORAGE_PACE: Pace = { seen: 15_000, unseen: 300_000 };
 
 export function App(): ReactElement {
   const route = useRoute();
@@ -61,6 +65,7 @@ function Guarded({
   readonly onSignedIn: () => void;
 }): ReactElement | null {
   const { data, refusal } = usePolled("/runs", { limit: LOOKED_AT }, PACE);
+  const storage = usePolled("/services", {}, STORAGE_PACE).data?.storage ?? null;
   if (refusal?.needsToken === true) return <SignIn onSignedIn={onSignedIn} />;
   if (data === null && refusal === null) return null;
   return (
@@ -68,6 +73,11 @@ function Guarded({
       {refusal !== null && (
         <p className="banner" role="status">
           {refusal.message}. {refusal.remedy}
+        </p>
+      )}
+      {storage !== null && (
+        <p className="banner" role="status">
+          {harmless(storage.message)} <code>{harmless(storage.code)}</code>. {storage.remedy}
         </p>
       )}
       {children}

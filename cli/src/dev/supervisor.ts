@@ -22,7 +22,7 @@ import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
 import { lockOf, writeInstance } from "./instance.ts";
-import { ONE_HEAP, SMALL_YOUNG_SPACE } from "./small-memory.ts";
+import { oneHeap, SMALL_YOUNG_SPACE } from "./small-memory.ts";
 import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
 import { withheldFrom } from "./withheld.ts";
@@ -173,7 +173,7 @@ export class Supervisor {
           command: process.execPath,
           args: this.#argumentsOf(role),
           env: childEnvironment({
-            ...ONE_HEAP,
+            ...oneHeap(childEnvironment({})),
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...withheldFrom(role),

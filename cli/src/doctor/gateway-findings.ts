@@ -11,18 +11,16 @@ export async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
   const gatewayUrl = gatewayAddress(config);
   const asked = { method: "GET", headers, timeoutMs: QUERY_MS };
   const answer = await http.exchange(`${gatewayUrl}/services`, asked).catch(() => null);
-  const services = answer?.status === 200 ? servicesIn(answer.body.toString()) : null;
-  if (services !== null) {
+  const told = answer?.status === 200 ? servicesIn(answer.body.toString()) : null;
+  if (told !== null) {
+    const { services, storage } = told;
     const names = services.map(({ name }) => name).sort();
     const missing = ROLES.filter((role) => !names.includes(role));
-    const gateway = ok("gateway", gatewayUrl);
-    const users = natsUsers(services);
-    if (missing.length === 0) return [gateway, ok("services", names.join(", ")), users];
-    return [
-      gateway,
-      users,
-      problem("services", `missing: ${missing.join(", ")}`, `antiphon serve --role ${missing[0] ?? ""}`),
-    ];
+    const present =
+      missing.length === 0
+        ? ok("services", names.join(", "))
+        : problem("services", `missing: ${missing.join(", ")}`, `antiphon serve --role ${missing[0] ?? ""}`);
+    return [ok("gateway", gatewayUrl), present, natsUsers(services), ...storageFindings(storage)];
   }
   if (answer !== null) return [gatewayProblem(gatewayUrl, answer.status, answer.body.toString())];
   const gateway = off("gateway", `nothing answers at ${gatewayUrl}`, "antiphon dev starts everything");
@@ -37,16 +35,29 @@ function natsUsers(services: readonly Present[]): Finding {
   return off("NATS users", detail, "antiphon nats bootstrap creates a user for each service");
 }
 
+/** Nothing of a gateway of an older release, which does not tell. */
+function storageFindings(storage: Storage | null | undefined): Finding[] {
+  if (storage === undefined) return [];
+  if (storage === null) return [ok("JetStream", "has space for records")];
+  return [problem("JetStream", `${storage.code}: ${storage.message}`, storage.remedy)];
+}
+
+interface Storage {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
 interface Present {
   readonly name: string;
   readonly natsUser?: string;
 }
 
 /** Null: the answer is not from a gateway. */
-function servicesIn(text: string): Present[] | null {
+function servicesIn(text: string): { services: Present[]; storage?: Storage | null } | null {
   try {
-    const { services } = JSON.parse(text) as { services?: Present[] };
-    return Array.isArray(services) ? services : null;
+    const { services, ...rest } = JSON.parse(text) as { services?: Present[]; storage?: Storage | null };
+    return Array.isArray(services) ? { ...rest, services } : null;
   } catch {
     return null; // A page of another program.
   }

@@ -1,11 +1,13 @@
 // Follows a run until it ends, needs input, or Ctrl-C stops the watching.
 import type { CliContext } from "../context.ts";
 import { openDecisions } from "./decisions.ts";
-import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
-import { foldFacts } from "@antiphon/run/facts/facts-fold";
-import { isPaused, noFacts, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
-import { doingNow, narrate, stillAt, type Line } from "./sentences.ts";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+import { timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
+import { narrate } from "./sentences.ts";
 import { runView } from "@antiphon/run/view/run-view";
+import { PresentWork } from "./present-work.ts";
+import { lineText, sinceOpened, startSpinner } from "./progress-line.ts";
+import { lookAtStorage } from "./storage-look.ts";
 import { Silence } from "./silence.ts";
 import type { RunSummary } from "./summary.ts";
 import { statusWords } from "./status-words.ts";
@@ -19,10 +21,12 @@ export interface FollowOptions {
   readonly logs: boolean;
   /** Print one JSON document per line instead of text. */
   readonly jsonLines: boolean;
-  /** Print nothing of the run before its end. */
+  /** Print nothing of the run on stdout before its end. */
   readonly quiet: boolean;
-  /** No status line either: several runs are followed at once. Default: false. */
-  readonly still?: boolean;
+  /** A quiet run still breaks a long silence without a terminal, by a line on stderr. Default: false. */
+  readonly news?: boolean;
+  /** Learns what the run is at, for a caller that tells it: then nothing is told here. */
+  readonly present?: PresentWork;
   /** How a run is followed while it waits for people. Absent: then the following ends. */
   readonly waits?: Waits;
 }
@@ -39,37 +43,17 @@ export type FollowEnd = { kind: "closed" | "waiting" | "interrupted"; summary: R
 /** Records after which a run may wait for people. */
 const MAY_WAIT: ReadonlySet<string> = new Set(["result", "verdict"]);
 
-/** Words that stand for less were printed when they were new. */
-const NEW_WORDS_MS = 2_500;
-
-const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-
 export async function follow(context: CliContext, runId: string, options: FollowOptions): Promise<FollowEnd> {
   const gateway = await context.gateway();
   const decisions = openDecisions(gateway, context.config.directorKeys);
-  let facts = noFacts(runId);
-  let last: RunRecord | undefined;
+  const present = options.present ?? new PresentWork(runId);
   const abort = new AbortController();
   const onInterrupt = (): void => abort.abort();
   process.once("SIGINT", onInterrupt);
-  let progress: LiveOutput | null = null;
-  const isStill = options.still === true;
-  const spinner = startSpinner(context, isStill, () => doingNow(last, progress));
-  const logs = options.logs ? "all" : options.quiet ? "none" : "progress";
+  const telling = options.present === undefined ? tellPresent(context, present, options) : null;
+  const stopLooking = isTold(options) ? lookAtStorage(gateway, present) : null;
+  const logs = options.logs ? "all" : !options.quiet || isTold(options) ? "progress" : "none";
   const until = options.waits?.until;
-  let isWaiting = false;
-  const isMute = context.screen.live || options.quiet || options.jsonLines;
-  const task = (): string | null => progress?.taskId ?? last?.taskId ?? null;
-  const silence = new Silence({
-    words: () =>
-      isMute || isWaiting || isPaused(facts) ? null : withoutTask(doingNow(last, progress), task()),
-    tell(words, standsMs) {
-      const before = progress === null ? null : words;
-      const now = before === null ? words : withoutTask(doingNow(last, null), task());
-      const text = standsMs < NEW_WORDS_MS ? words : stillAt(now, before, standsMs);
-      showDoing(context, { mark: "step", task: task(), text }, facts.openedAt);
-    },
-  });
   try {
     for await (const event of gateway.events(runId, {
       afterSeq: 0,
@@ -78,29 +62,28 @@ export async function follow(context: CliContext, runId: string, options: Follow
     })) {
       if (event.kind === "record") {
         await decisions.check(event.record);
-        last = event.record;
-        facts = foldFacts(facts, last);
-        progress = null;
-        show(context, options, last, facts.openedAt);
-        silence.broken();
-        const wasWaiting: boolean = isWaiting;
-        if (MAY_WAIT.has(last.type)) isWaiting = await waits(context, facts);
-        else isWaiting &&= runView(facts).status === "waiting_input";
-        if (isWaiting && options.waits === undefined) {
+        present.record(event.record);
+        const { facts } = present;
+        show(context, options, event.record, facts.openedAt);
+        if (!options.quiet) telling?.broken();
+        const wasWaiting = present.isWaiting;
+        if (MAY_WAIT.has(event.record.type)) present.isWaiting = await waits(context, facts);
+        else present.isWaiting &&= runView(facts).status === "waiting_input";
+        if (present.isWaiting && options.waits === undefined) {
           return { kind: "waiting", summary: summarize(facts, decisions.words, Date.now()) };
         }
-        if (isWaiting !== wasWaiting) options.waits?.tell(isWaiting);
+        if (present.isWaiting !== wasWaiting) options.waits?.tell(present.isWaiting);
       } else if (event.kind === "output") {
-        progress = event.output.stream === "progress" ? event.output : progress;
+        present.output(event.output);
         if (!options.logs) {
-          silence.look();
+          telling?.look();
           continue;
         }
         if (options.jsonLines) context.screen.json({ event: "log", ...event.output });
         else if (!options.quiet) showOutput(context, event.output.taskId, event.output.text);
-        silence.broken();
+        telling?.broken();
       } else {
-        progress = null;
+        present.connectionLost();
         // Also for who asked for quiet: it may take a minute.
         context.screen.err(
           "no connection to the gateway; trying again for a minute (a run goes on without it)",
@@ -109,13 +92,49 @@ export async function follow(context: CliContext, runId: string, options: Follow
     }
   } finally {
     process.removeListener("SIGINT", onInterrupt);
-    spinner.stop();
-    silence.end();
+    telling?.end();
+    stopLooking?.();
   }
+  const { facts } = present;
   const summary = summarize(facts, decisions.words, Date.now());
   if (facts.closed !== null) return { kind: "closed", summary };
   const isEnded = until?.aborted === true && !abort.signal.aborted;
   return { kind: isEnded ? "waiting" : "interrupted", summary };
+}
+
+/** Whether somebody learns what the run is at before it ends. */
+function isTold({ quiet, news, present, jsonLines }: FollowOptions): boolean {
+  return present !== undefined || news === true || (!quiet && !jsonLines);
+}
+
+/** Tells what the run is at: on a terminal in the status line, else by a line about a long silence. */
+function tellPresent(
+  context: CliContext,
+  present: PresentWork,
+  { quiet, jsonLines, news = false }: FollowOptions,
+): Pick<Silence, "broken" | "look" | "end"> {
+  const { screen } = context;
+  const spinner = startSpinner(context, () => present.statusLine());
+  const isMute = screen.live || jsonLines || (quiet && !news);
+  const silence = new Silence({
+    words: () => (isMute ? null : present.words()),
+    tell(words, standsMs) {
+      const { task, facts } = present;
+      const since = sinceOpened(facts.openedAt, Date.now());
+      const text = present.line(words, standsMs);
+      const line = lineText(context, { mark: "step", task, text }, since);
+      if (quiet) screen.err(line);
+      else screen.out(line);
+    },
+  });
+  return {
+    broken: () => silence.broken(),
+    look: () => silence.look(),
+    end() {
+      spinner.stop();
+      silence.end();
+    },
+  };
 }
 
 /** Asks the gateway for the current state, because an earlier question may have been answered since. */
@@ -138,44 +157,9 @@ function show(
   for (const line of narrate(record)) context.screen.out(lineText(context, line, since));
 }
 
-function showDoing(context: CliContext, line: Line, openedAt: RunFacts["openedAt"]): void {
-  const since = openedAt === null ? 0 : Date.now() - Date.parse(timeOf(openedAt));
-  context.screen.out(lineText(context, line, Math.max(0, since))); // The server's clock may be ahead of ours.
-}
-
-/** The task has a column of its own. */
-function withoutTask(words: string, task: string | null): string {
-  const name = `${task ?? "run"}: `;
-  return (words.startsWith(name) ? words.slice(name.length) : words).trim();
-}
-
-function lineText({ screen }: CliContext, line: Line, sinceMs: number): string {
-  const c = screen.colours;
-  const mark = { step: c.dim("·"), good: c.green("✓"), bad: c.red("✗"), wait: c.yellow("?") }[line.mark];
-  const at = c.dim(`${(sinceMs / 1000).toFixed(1).padStart(6)} s`);
-  return `${at} ${mark} ${(line.task ?? "run").padEnd(6)} ${line.text}`;
-}
-
 function showOutput({ screen }: CliContext, taskId: string | null, text: string): void {
   for (const line of linesOf(text.replace(/\n$/, "")))
     screen.out(screen.colours.dim(`         │ ${(taskId ?? "run").toUpperCase().padEnd(6)} ${line}`));
-}
-
-function startSpinner(context: CliContext, isStill: boolean, words: () => string): { stop: () => void } {
-  if (!context.screen.live || isStill) return { stop: () => undefined };
-  const began = Date.now();
-  let frame = 0;
-  const timer = setInterval(() => {
-    const text = words();
-    const mark = SPINNER[frame++ % SPINNER.length] ?? "";
-    context.screen.status(text === "" ? null : `${mark} ${text} (${duration(Date.now() - began)})`);
-  }, 100);
-  return {
-    stop() {
-      clearInterval(timer);
-      context.screen.status(null);
-    },
-  };
 }
 
 export function printSummary({ screen }: CliContext, summary: RunSummary): void {

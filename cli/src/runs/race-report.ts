@@ -19,7 +19,7 @@ export async function reportRace(context: CliContext, order: Race): Promise<void
   const { screen } = context;
   const { name, goal, intents, json } = order;
   if (!json) screen.out(`${name}  ${intents.length} runs at once: ${goal}`);
-  const end = await race(context, intents, order.recording);
+  const end = await race(context, intents, order);
   const { winner, runs, isInterrupted } = end;
   const shown = winner ?? openOf(runs);
   if (json) screen.json({ race: name, winner: winner?.runId ?? null, runs: runs.map(shownRun) });

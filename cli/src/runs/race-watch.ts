@@ -3,6 +3,8 @@
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
 import { follow, type FollowEnd } from "./follow.ts";
+import { PresentWork } from "./present-work.ts";
+import { tellRace } from "./race-news.ts";
 
 export interface Racer {
   readonly runId: string;
@@ -13,7 +15,12 @@ export interface Racer {
 /** `lost`: the run could not be watched to its end, which has been said. */
 export type Watched = FollowEnd | { readonly kind: "lost"; readonly failure: Failure };
 
-export async function watchRace(context: CliContext, racers: readonly Racer[]): Promise<Watched[]> {
+/** `json`: nothing is told before the end. */
+export async function watchRace(
+  context: CliContext,
+  racers: readonly Racer[],
+  { json }: { readonly json: boolean },
+): Promise<Watched[]> {
   const stop = new AbortController();
   const open = new Map<string, "works" | "waits">(racers.map(({ runId }) => [runId, "works"]));
   let isWon = false;
@@ -30,14 +37,14 @@ export async function watchRace(context: CliContext, racers: readonly Racer[]): 
     for (const runId of canceled) note(runId, "works"); // It ends soon, also if it waited.
   }
 
-  async function watch({ runId }: Racer): Promise<Watched> {
+  async function watch({ runId }: Racer, present: PresentWork): Promise<Watched> {
     const waits = {
       tell: (isWaiting: boolean) => note(runId, isWaiting ? "waits" : "works"),
       until: stop.signal,
     };
     try {
       const end = await follow(context, runId, {
-        ...{ logs: false, jsonLines: false, quiet: true, still: true },
+        ...{ logs: false, jsonLines: false, quiet: true, present },
         waits,
       });
       if (end.summary.status === "succeeded" && !isWon) {
@@ -51,11 +58,18 @@ export async function watchRace(context: CliContext, racers: readonly Racer[]): 
       context.screen.failure(failure);
       return { kind: "lost", failure };
     } finally {
+      present.end();
       note(runId, "over");
     }
   }
 
-  return Promise.all(racers.map(watch));
+  const works = racers.map((racer) => ({ ...racer, present: new PresentWork(racer.runId) }));
+  const stopTelling = json ? null : tellRace(context, works);
+  try {
+    return await Promise.all(works.map(({ present, ...racer }) => watch(racer, present)));
+  } finally {
+    stopTelling?.();
+  }
 }
 
 /** Returns the ids of those that are canceled now; a run that has ended by itself is none of them. */

@@ -70,7 +70,7 @@ export function raceName(): string {
 export async function race(
   context: CliContext,
   intents: readonly { readonly agent: string; readonly intent: Intent }[],
-  recording: PostBody<"/recordings"> | null,
+  { recording, json }: { readonly recording: PostBody<"/recordings"> | null; readonly json: boolean },
 ): Promise<RaceEnd> {
   const gateway = await context.gateway();
   const racers: Racer[] = [];
@@ -81,7 +81,7 @@ export async function race(
     });
     racers.push({ runId, agent });
   }
-  const ends = await watchRace(context, racers);
+  const ends = await watchRace(context, racers, { json });
   const isInterrupted = ends.some(({ kind }) => kind === "interrupted");
   const runs = await Promise.all(
     racers.map(async (racer, n): Promise<RacerEnd> => {

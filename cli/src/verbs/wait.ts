@@ -19,7 +19,10 @@ export const addWait: AddVerb = (program, context) => {
     .action(async (id: string, options: { json?: boolean }) => {
       const { follow } = await import("../runs/follow.ts");
       const { exitCodeOf } = await import("../runs/summary.ts");
-      const end = await follow(context, id, { logs: false, jsonLines: false, quiet: true });
+      const end = await follow(context, id, {
+        ...{ logs: false, jsonLines: false, quiet: true },
+        news: options.json !== true,
+      });
       if (end.kind === "interrupted") return context.setExitCode(130);
       const { status, code } = end.summary;
       if (options.json === true) context.screen.json(end.summary);

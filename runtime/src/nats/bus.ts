@@ -12,6 +12,7 @@ import type { Logger } from "../process/logger.ts";
 import type { LanePort, Outgoing, PublisherLimits, PublisherStats } from "../publishing/publisher.ts";
 import { Publisher, publisherDefaults } from "../publishing/publisher.ts";
 import type { PublishResult } from "../publishing/publish-result.ts";
+import { StorageRefusals } from "../publishing/storage-refusals.ts";
 import { RecordReader } from "../journal/record-reader.ts";
 import { ReplyInbox } from "./reply-inbox.ts";
 import { Endpoints } from "./service-endpoints.ts";
@@ -87,6 +88,8 @@ export interface Bus {
   readonly tracer: Tracer;
   publish(out: Outgoing, signal?: AbortSignal): Promise<PublishResult>;
   publisherStats(): PublisherStats;
+  /** Which streams refuse messages of this process because they are full. */
+  readonly storage: StorageRefusals;
   /** Called with true on every reconnect and with false on every loss; returns how to stop listening. */
   onConnectivity(listener: (up: boolean) => void): () => void;
   /** The request subjects that this process serves; shown by `nats micro info`. */
@@ -201,8 +204,7 @@ function openBus(
     get connected() {
       return connected;
     },
-    publish: (out, signal) => publisher.publish(out, signal),
-    publisherStats: () => publisher.stats(),
+    ...publishingBy(publisher, options.log),
     onConnectivity(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -222,6 +224,22 @@ function openBus(
       await closed;
     },
     closed,
+  };
+}
+
+function publishingBy(
+  publisher: Publisher,
+  log: Logger | undefined,
+): Pick<Bus, "publish" | "publisherStats" | "storage"> {
+  const storage = new StorageRefusals(log, () => performance.now());
+  return {
+    async publish(out, signal) {
+      const result = await publisher.publish(out, signal);
+      storage.note(out.stream, result);
+      return result;
+    },
+    publisherStats: () => publisher.stats(),
+    storage,
   };
 }
 

@@ -8,13 +8,15 @@ export interface PresentProcess {
   readonly version: string;
   /** The principal of its NATS user, or `shared`. */
   readonly natsUser: string;
+  /** Why JetStream refuses what it stores; absent: it does not. */
+  readonly noSpace?: string;
 }
 
 interface Pong {
   readonly name: string;
   readonly id: string;
   readonly version: string;
-  readonly metadata?: { readonly "nats-user"?: string };
+  readonly metadata?: { readonly "nats-user"?: string; readonly "no-space"?: string };
 }
 
 /**
@@ -30,6 +32,8 @@ export function rollCall(
   const subjects = services.map((service) => `$SRV.PING.${service}`);
   return gather(bus, subjects, { expect, maxWaitMs }, (data) => {
     const { name, id, version, metadata } = JSON.parse(Buffer.from(data).toString("utf8")) as Pong;
-    return { name, id, version, natsUser: metadata?.["nats-user"] ?? "shared" };
+    const noSpace = metadata?.["no-space"];
+    const present = { name, id, version, natsUser: metadata?.["nats-user"] ?? "shared" };
+    return noSpace === undefined ? present : { ...present, noSpace };
   });
 }

@@ -47,6 +47,8 @@ export interface ServiceIdentity {
   startedAt: Date;
   /** The principal of its NATS user; null: it shares a user that may do everything. */
   principal: string | null;
+  /** Why this process cannot store anything; null: it can. */
+  readonly noSpace: () => string | null;
 }
 
 /** Answers `$SRV.PING|INFO|STATS` (ADR-32), so that the standard tools see every service. Returns how to stop. */
@@ -56,13 +58,16 @@ export function answerServiceRequests(
   endpoints: Endpoints,
 ): () => void {
   const { name, id, version } = identity;
-  const metadata = { "nats-user": identity.principal ?? "shared" };
-  const who = { name, id, version, metadata };
+  const user = { "nats-user": identity.principal ?? "shared" };
+  const who = () => {
+    const noSpace = identity.noSpace();
+    return { name, id, version, metadata: noSpace === null ? user : { ...user, "no-space": noSpace } };
+  };
   const answers = {
-    PING: () => ({ type: "io.nats.micro.v1.ping_response", ...who }),
+    PING: () => ({ type: "io.nats.micro.v1.ping_response", ...who() }),
     INFO: () => ({
       type: "io.nats.micro.v1.info_response",
-      ...who,
+      ...who(),
       description: identity.description,
       endpoints: endpoints.all.map((one) => ({
         name: one.name,
@@ -73,7 +78,7 @@ export function answerServiceRequests(
     }),
     STATS: () => ({
       type: "io.nats.micro.v1.stats_response",
-      ...who,
+      ...who(),
       started: identity.startedAt.toISOString(),
       endpoints: endpoints.all.map((one) => ({
         name: one.name,

@@ -116,13 +116,14 @@ export async function startService(
       description: definition.description ?? `Antiphon ${definition.name}`,
       startedAt: new Date(),
       principal: bus.principal,
+      noSpace: () => bus.storage.words(),
     };
     closers.push(answerServiceRequests(bus.nc, identity, bus.endpoints)); // runtime/J13
     await bus.nc.flush(); // A request may come as soon as the service says that it is ready.
     if (metrics !== null) {
       measureBus(metrics, bus, identity.version);
       const place = { host: config.metricsHost, port: config.metricsPort ?? 0 };
-      const served = await serveMetrics(metrics, () => bus.connected, place);
+      const served = await serveMetrics(metrics, bus, place);
       closers.push(() => served.close());
       log.info({ ...place, port: served.port }, "serving metrics");
     }

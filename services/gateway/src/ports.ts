@@ -1,4 +1,5 @@
 // The gateway's interface to the outside. Tests of the service use the real adapters.
+import type { AntiphonError } from "@antiphon/contracts";
 import type {
   AttemptReplayRequest,
   BlobRef,
@@ -47,6 +48,8 @@ export interface PresentService {
   readonly version: string;
   /** The principal of its NATS user, or `shared`. */
   readonly natsUser: string;
+  /** Why JetStream refuses what it stores; absent: it does not. */
+  readonly noSpace?: string;
 }
 
 /** A place among the open runs. Only the first call of either method has an effect. */
@@ -68,6 +71,8 @@ export interface Backend {
   readonly connected: boolean;
   /** Throws ANT_NATS_NO_SPACE if the store is too full for new work. */
   admit(): Promise<void>;
+  /** Why the store is too full, for new work or for any; null: it is not. */
+  storageProblem(): Promise<AntiphonError | null>;
   /** Takes a place among the open runs; throws ANT_GATEWAY_BUSY if there is none left. */
   admitRun(): Promise<Place>;
   /** False: the key exists. */

@@ -376,6 +376,11 @@ describe("a store that is nearly full", () => {
         "1",
       ]);
       expect((await tight.call("POST", "/intents", { body: intentFor("/other") })).status).toBe(503);
+      for (const [asked, told] of [
+        ["/readyz", { status: "ready", storage: { code: "ANT_NATS_NO_SPACE" } }],
+        ["/services", { storage: { code: "ANT_NATS_NO_SPACE" } }],
+      ] as const)
+        expect(await tight.call("GET", asked)).toMatchObject({ status: 200, body: told });
       expect((await tight.call("GET", `/runs/${String(run.body.runId)}`)).status).toBe(200);
       const cancel = await tight.call("POST", `/runs/${String(run.body.runId)}/events`, {
         body: { event: "cancel" },

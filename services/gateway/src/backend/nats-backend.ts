@@ -76,7 +76,6 @@ export function natsBackend(bus: Bus, log: Logger, admission: Admission): Backen
     get connected() {
       return bus.connected;
     },
-    admit: () => storage.admit(),
     admitRun: () => openRuns.admit(), // The deadline is on the count inside: a place taken after it would never be released.
     createIntent: (intentId, content) => soon(intents.create(intentId, content)),
     intent: (intentId) => document(intents, intentId),
@@ -142,7 +141,7 @@ export function natsBackend(bus: Bus, log: Logger, admission: Admission): Backen
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
-    ...operationsBackend(bus, soon),
+    ...operationsBackend(bus, soon, storage),
   };
 }
 

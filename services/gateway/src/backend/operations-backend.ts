@@ -5,6 +5,7 @@ import { ROLES } from "@antiphon/contracts/roles";
 import { askAll, consumerCounts, countDeadLetters, countOpenRuns, rollCall } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import type { Backend } from "../ports.ts";
+import type { StorageWatch } from "./storage-watch.ts";
 
 const ROLL_CALL_MS = 300;
 
@@ -14,8 +15,11 @@ type Soon = <T>(work: Promise<T>) => Promise<T>;
 export function operationsBackend(
   bus: Bus,
   soon: Soon,
-): Pick<Backend, "queueCounts" | "admissions" | "rollCall"> {
+  storage: StorageWatch,
+): Pick<Backend, "admit" | "storageProblem" | "queueCounts" | "admissions" | "rollCall"> {
   return {
+    admit: () => storage.admit(),
+    storageProblem: () => storage.problem(),
     async queueCounts() {
       const counted = Promise.all([consumerCounts(bus), countOpenRuns(bus), countDeadLetters(bus)]);
       const [consumers, openRuns, deadLetters] = await soon(counted);

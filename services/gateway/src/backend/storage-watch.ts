@@ -10,14 +10,16 @@ import type { Bus } from "@antiphon/runtime";
 const FRESH_MS = 1_000;
 const ANSWER_MS = 300;
 
+type Watched = Pick<Bus, "nc" | "monitorUrl" | "storage">;
+
 export class StorageWatch {
-  readonly #bus: Pick<Bus, "nc" | "monitorUrl">;
+  readonly #bus: Watched;
   readonly #storeDir: string | null;
   #usedPercent: number | null = null;
   #askedAt = Number.NEGATIVE_INFINITY;
 
   /** `storeDir`: directory of the store. Null: on another machine. */
-  constructor(bus: Pick<Bus, "nc" | "monitorUrl">, storeDir: string | null = null) {
+  constructor(bus: Watched, storeDir: string | null = null) {
     this.#bus = bus;
     this.#storeDir = storeDir;
   }
@@ -33,6 +35,19 @@ export class StorageWatch {
     if (this.#usedPercent === null || this.#usedPercent < limits.storageAdmissionPercent) return;
     const message = `JetStream is ${Math.floor(this.#usedPercent)} % full; above ${limits.storageAdmissionPercent} % no new work is accepted`;
     throw new AntiphonError("ANT_NATS_NO_SPACE", message, { data: { usedPercent: this.#usedPercent } });
+  }
+
+  /** The error of `admit`, or what the server says to this process's messages; null: there is room. */
+  async problem(): Promise<AntiphonError | null> {
+    const refused = this.#bus.storage.words();
+    if (refused !== null) return noSpace(refused);
+    try {
+      await this.admit();
+      return null;
+    } catch (error) {
+      if (error instanceof AntiphonError && error.code === "ANT_NATS_NO_SPACE") return error;
+      throw error;
+    }
   }
 
   async #ask(): Promise<number | null> {
@@ -52,6 +67,11 @@ export class StorageWatch {
       return null; // An unknown fill level refuses nothing.
     }
   }
+}
+
+/** `refused`: the stream, and why it accepts no message. */
+export function noSpace(refused: string): AntiphonError {
+  return new AntiphonError("ANT_NATS_NO_SPACE", `JetStream accepts no more records (${refused})`);
 }
 
 async function requireFree(storeDir: string): Promise<void> {

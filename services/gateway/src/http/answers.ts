@@ -245,8 +245,19 @@ const DEPLOYMENT = {
   DirectorKeys: object({ keys: list(contract("DirectorKey")) }),
   ModelsListed: granted("ModelsReply"),
   ImagesListed: granted("ImagesReply"),
-  PresentService: object({ name: TEXT, id: TEXT, version: TEXT, natsUser: TEXT }),
-  PresentServices: object({ services: list(named("PresentService")) }),
+  PresentService: object(
+    { name: TEXT, id: TEXT, version: TEXT, natsUser: TEXT },
+    { noSpace: { ...TEXT, description: "Why JetStream refuses what the process stores" } },
+  ),
+  StorageProblem: object(
+    { code: TEXT, message: TEXT, remedy: TEXT },
+    {},
+    "The store is too full, for new work or for any",
+  ),
+  PresentServices: object({
+    services: list(named("PresentService")),
+    storage: orNull(named("StorageProblem")),
+  }),
   ConsumerLine: object({ name: TEXT, waiting: COUNT, inFlight: COUNT, redelivered: COUNT }),
   HeldLine: object(
     { tenant: TEXT, priority: oneOf("interactive", "batch"), attempts: COUNT },
@@ -272,7 +283,7 @@ const DEPLOYMENT = {
   NamedAgent: object({ agent: { type: "object", additionalProperties: true } }),
   Agents: object({ agents: list(named("AgentLine")) }),
   Alive: object({ status: just("ok") }),
-  Ready: object({ status: just("ready") }),
+  Ready: object({ status: just("ready") }, { storage: named("StorageProblem") }),
 };
 
 /** RFC 9457, made in error-reply.ts. */

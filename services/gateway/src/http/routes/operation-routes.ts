@@ -1,8 +1,9 @@
-import { AntiphonError, validate } from "@antiphon/contracts";
+import { AntiphonError, ERRORS, validate } from "@antiphon/contracts";
 import type { FastifyInstance } from "fastify";
 import type { Gateway } from "../../gateway.ts";
 import type { Backend } from "../../ports.ts";
 import { malformed } from "../malformed.ts";
+import { noSpace } from "../../backend/storage-watch.ts";
 import { openApi } from "../openapi.ts";
 import { cursorText, invalid, limitOf, numberAfter, type PageQuery } from "../paging.ts";
 import type { RouteParts } from "./routes.ts";
@@ -62,18 +63,35 @@ export function addHealth(server: FastifyInstance, { backend, metrics }: RoutePa
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async () => {
     if (!backend.connected) throw new AntiphonError("ANT_NATS_UNREACHABLE", "not connected to NATS");
-    return { status: "ready" };
+    const storage = await backend.storageProblem();
+    return storage === null ? { status: "ready" } : { status: "ready", storage: openWords(storage) };
   });
   server.get<{ Querystring: { expect?: string } }>("/services", async (request) => {
     const expect = Number(request.query.expect ?? 1000);
-    return {
-      services: await backend.rollCall(
-        Number.isInteger(expect) && expect > 0 ? Math.min(expect, 1000) : 1000,
-      ),
-    };
+    const [services, storage] = await Promise.all([
+      backend.rollCall(Number.isInteger(expect) && expect > 0 ? Math.min(expect, 1000) : 1000),
+      backend.storageProblem(),
+    ]);
+    const refused = services.find((one) => one.noSpace !== undefined)?.noSpace;
+    return { services, storage: wordsOf(refused === undefined ? storage : noSpace(refused)) };
   });
   server.get("/metrics", async (_request, reply) => {
     const { type, text } = await metrics();
     return reply.type(type).send(text);
   });
+}
+
+interface StorageWords {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+function wordsOf(problem: AntiphonError | null): StorageWords | null {
+  return problem && { code: problem.code, message: problem.detail, remedy: problem.remedy };
+}
+
+/** For anybody who asks: without the place of the store. */
+function openWords({ code, detail, remedy, data }: AntiphonError): StorageWords {
+  return { code, message: data["path"] === undefined ? detail : ERRORS[code].meaning, remedy };
 }

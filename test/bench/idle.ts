@@ -3,7 +3,7 @@
  *
  * It is started as `antiphon run` starts it. Not measured: other sandbox providers, several Associates.
  */
-import { oneHeap, SMALLEST_YOUNG_SPACE } from "../../cli/src/dev/small-memory.ts";
+import { smallHeap, SMALLEST_YOUNG_SPACE } from "../../cli/src/dev/small-memory.ts";
 import { BROKEN_CALCULATOR, fixing, makeProject } from "../e2e/support/project.ts";
 import { startStack } from "../e2e/support/stack.ts";
 import { familyOf, nameOf, parentOf, togetherMb, usageOf } from "./process-usage.ts";
@@ -15,7 +15,7 @@ const WATCH_MS = 60_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export async function run(): Promise<void> {
-  const stack = await startStack({ env: oneHeap({}), node: [SMALLEST_YOUNG_SPACE] });
+  const stack = await startStack({ env: smallHeap({}), node: [SMALLEST_YOUNG_SPACE] });
   try {
     const project = makeProject(BROKEN_CALCULATOR);
     await stack.antiphon(fixing(project));

@@ -41,17 +41,22 @@ describe("antiphon dev", () => {
     expect(holders).toEqual(["egress"]);
   });
 
-  test.each([
-    [{}, process.env["MALLOC_ARENA_MAX"] ?? "1"],
-    [{ MALLOC_ARENA_MAX: "3" }, "3"],
-  ])("its services share one heap, unless the user says otherwise: %j", async (env, arenas) => {
-    const stack = await startStack({ env });
-    const said = ROLES.map((role) => stack.pid(role === "associate" ? "associate-1" : role)).map(
-      (pid) => /(?:^|\0)MALLOC_ARENA_MAX=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, "utf8"))?.[1],
-    );
-    await stack.stop();
-    expect([...new Set(said)]).toEqual([arenas]);
-  });
+  test.each(["MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"])(
+    "its services take %s of the user, and small memory where the user says nothing",
+    async (name) => {
+      const stack = await startStack({ env: { [name]: "77777" } });
+      const said = ROLES.map((role) => stack.pid(role === "associate" ? "associate-1" : role)).map((pid) => {
+        const settings = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+        return settings.filter((setting) => setting.startsWith("MALLOC_")).toSorted();
+      });
+      await stack.stop();
+      expect(said).toHaveLength(ROLES.length);
+      for (const settings of said) {
+        expect(settings).toHaveLength(3);
+        expect(settings).toContain(`${name}=77777`);
+      }
+    },
+  );
 
   test("a second one on the same state directory names the first one and disturbs nothing", async () => {
     const stack = await startStack();

@@ -13,7 +13,7 @@ import { Failure } from "../failure.ts";
 import { instanceIn } from "./instance.ts";
 import type { Addresses } from "./instance.ts";
 import { isFree } from "./loopback-port.ts";
-import { oneHeap, SMALLEST_YOUNG_SPACE } from "./small-memory.ts";
+import { smallHeap, SMALLEST_YOUNG_SPACE } from "./small-memory.ts";
 
 const POLL_MS = 50;
 /** Longer than the time in which `antiphon dev` gives up by itself. */
@@ -43,7 +43,7 @@ export async function startInBackground(
     const program = [SMALLEST_YOUNG_SPACE, join(root, "bin/antiphon.mjs")];
     const child = spawn(process.execPath, [...program, ...fixed, ...nats, ...options], {
       cwd: dir, // The caller's directory may be removed while it runs.
-      env: childEnvironment({ ...oneHeap(childEnvironment({})), ANTIPHON_STATE_DIR: config.stateDir }),
+      env: childEnvironment({ ...smallHeap(childEnvironment({})), ANTIPHON_STATE_DIR: config.stateDir }),
       stdio: ["ignore", output, output],
       detached: true,
     });

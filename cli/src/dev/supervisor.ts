@@ -22,7 +22,7 @@ import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
 import { lockOf, writeInstance } from "./instance.ts";
-import { oneHeap, SMALL_YOUNG_SPACE } from "./small-memory.ts";
+import { collectAfterStart, smallHeap, SMALL_YOUNG_SPACE } from "./small-memory.ts";
 import { isSameService } from "./source-watch.ts";
 import { takeLock } from "./state-lock.ts";
 import { withheldFrom } from "./withheld.ts";
@@ -97,6 +97,7 @@ export class Supervisor {
       logs: join(this.#options.dir, "logs"),
       pids: Object.fromEntries(this.#children.map((child) => [child.spec.name, this.#pidOf(child)])),
     });
+    collectAfterStart();
   }
 
   #pidOf(child: SupervisedChild): number {
@@ -173,7 +174,7 @@ export class Supervisor {
           command: process.execPath,
           args: this.#argumentsOf(role),
           env: childEnvironment({
-            ...oneHeap(childEnvironment({})),
+            ...smallHeap(childEnvironment({})),
             ...env,
             ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
             ...withheldFrom(role),

@@ -1,5 +1,5 @@
 /** The features of a request: words, pieces of words, kinds of words, cues of many languages, pairs of cues, and its shape. */
-import { CueTrie } from "./cue-trie.ts";
+import { CueList } from "./cue-list.ts";
 import { BEHAVIOUR_CUES } from "./cues/behaviour-cues.ts";
 import { BUILD_CUES } from "./cues/build-cues.ts";
 import { DEBUG_CUES } from "./cues/debug-cues.ts";
@@ -23,7 +23,7 @@ const GROUPS = [
   ...SCOPE_CUES,
   ...BEHAVIOUR_CUES,
 ];
-const TRIE = new CueTrie(GROUPS);
+const CUES = new CueList(GROUPS);
 
 /** Lengths of the pieces of words. */
 const SHORTEST_PIECE = 2;
@@ -59,7 +59,7 @@ function addWords(family: FeatureFamily, tokens: readonly string[]): void {
 /** Adds the cues of a folded text, and returns their groups in ascending order. */
 function addCues(family: FeatureFamily, folded: string): number[] {
   const groups = new Set<number>();
-  for (const { group, at, end } of TRIE.find(folded)) {
+  for (const { group, at, end } of CUES.find(folded)) {
     const quote = folded.slice(at, end).trim();
     if (groups.size === 0) family.add(`first ${group}`, quote);
     groups.add(group);
@@ -106,5 +106,5 @@ export function features(goal: string): Feature[] {
 export function saysNothing(goal: string, leastWords: number): boolean {
   const { folded, tokens } = read(goal);
   const words = tokens.filter((token) => /\p{L}/u.test(token));
-  return words.length < leastWords && TRIE.find(folded).length === 0;
+  return words.length < leastWords && CUES.find(folded).length === 0;
 }

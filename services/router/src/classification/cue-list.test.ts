@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { CueTrie } from "./cue-trie.ts";
+import { CueList } from "./cue-list.ts";
 import { fold } from "./reading.ts";
 
 const found = (words: string, text: string): string[] => {
   const folded = ` ${fold(text)} `;
-  return new CueTrie([{ name: "x", words }]).find(folded).map(({ at, end }) => folded.slice(at, end));
+  return new CueList([{ name: "x", words }]).find(folded).map(({ at, end }) => folded.slice(at, end));
 };
 
-describe("CueTrie", () => {
+describe("CueList", () => {
   test("finds whole words and phrases, not parts of words", () => {
     expect(found("bug|not working", "A debugger bug, bugs; it is not working.")).toEqual([
       "bug",

@@ -39,6 +39,9 @@ export interface MicrosandboxOptions {
   readonly newName: () => string;
 }
 
+/** Its errors, and the remedies after an arrow (\u2192, which as itself would double the memory that the bundle's text takes). */
+const ANSWER_LINE = /^(error:|\u2192)/;
+
 export class MicrosandboxProvider implements SandboxProvider {
   readonly name = "microsandbox";
   readonly #options: MicrosandboxOptions;
@@ -150,7 +153,7 @@ export class MicrosandboxProvider implements SandboxProvider {
         if (error === null) return resolve(stdout);
         if (error.code === "ENOENT") return reject(unavailable("msb is not installed"));
         const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
-        const said = lines.filter((line) => /^(error:|→)/.test(line)).join(" ");
+        const said = lines.filter((line) => ANSWER_LINE.test(line)).join(" ");
         reject(
           new AntiphonError(
             code,

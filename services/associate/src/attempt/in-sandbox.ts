@@ -7,8 +7,9 @@ import { planJob } from "./attempt.ts";
 import { withObjects } from "./export-again.ts";
 import { followed } from "./job-end.ts";
 import type { EarlierWork } from "./earlier-work.ts";
+import { jobOf } from "./job-request.ts";
 import { RunningJob } from "./running-job.ts";
-import { jobOf, runJob } from "./sandbox-job.ts";
+import { runJob } from "./sandbox-job.ts";
 
 export async function inSandbox(
   order: AttemptOrder & { readonly brief: string; readonly before: EarlierWork },

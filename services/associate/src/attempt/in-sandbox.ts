@@ -1,6 +1,6 @@
 /** The part of an attempt that runs in a sandbox: plans its job, starts it and follows it to its end. */
 import type { DispatchBody } from "@antiphon/contracts";
-import type { Ran, Work } from "../evidence/proposal.ts";
+import type { Ran, Work } from "../evidence/ran.ts";
 import type { AttemptPorts, ExportAgain } from "../ports.ts";
 import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { planJob } from "./attempt.ts";

@@ -2,7 +2,7 @@
 import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
 import type { Ran, Work } from "../evidence/ran.ts";
 import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
-import type { Ending } from "../evidence/report.ts";
+import type { Ending } from "../evidence/attempt-facts.ts";
 import { withoutOwnWords, type OwnWords } from "../evidence/transcript.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";

@@ -5,11 +5,12 @@ import { checksOf, factsOf } from "../attempt/attempt.ts";
 import { isOwnFault } from "../attempt/fault.ts";
 import { isEmpty, type AttemptPorts, type Diff } from "../ports.ts";
 import { setAside, type Artifact } from "./artifacts.ts";
+import type { AttemptFacts, Ending } from "./attempt-facts.ts";
 import { answerOf, type Session } from "./compile-answer.ts";
 import { insideMessage } from "./inside-commit.ts";
 import { stepsOf, type Ran } from "./ran.ts";
 import { refusedCallOf } from "./refused-call.ts";
-import { reportOf, type AttemptFacts, type Ending, type Report } from "./report.ts";
+import { reportOf, type Report } from "./report.ts";
 
 export interface Proposed {
   readonly facts: AttemptFacts;

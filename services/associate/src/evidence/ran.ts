@@ -2,7 +2,7 @@
 import type { ResultBody, SandboxOutcome, SandboxStepOutcome } from "@antiphon/contracts";
 import type { JobPlan } from "../attempt/attempt.ts";
 import type { Change, ChangedFile, Preparation } from "../ports.ts";
-import type { Ending } from "./report.ts";
+import type { Ending } from "./attempt-facts.ts";
 
 export type Work = Extract<Preparation, { kind: "work" }>;
 

@@ -3,7 +3,7 @@
  * the sandbox lacks. A path is not looked at, since the agent may be about to write it. Pure.
  */
 import { programOf, type SandboxOutcome, type SandboxStep } from "@antiphon/contracts";
-import type { Ending } from "../evidence/report.ts";
+import type { Ending } from "../evidence/attempt-facts.ts";
 
 const STEP = "programs";
 /** A failure here ends the job before the agent. Words of the shell are found, too. */

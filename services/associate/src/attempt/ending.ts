@@ -2,7 +2,7 @@
 import { isErrorCode } from "@antiphon/contracts";
 import type { ErrorCode, SandboxOutcome } from "@antiphon/contracts";
 import type { NamedStep } from "./attempt.ts";
-import type { Ending } from "../evidence/report.ts";
+import type { Ending } from "../evidence/attempt-facts.ts";
 
 const FALLBACK: Record<Exclude<SandboxOutcome["outcome"], "completed">, ErrorCode> = {
   timeout: "ANT_TASK_TIME_BUDGET",

@@ -26,9 +26,27 @@ const CALLERS: ReadonlySet<string> = new Set<ErrorCode>([
   "ANT_TASK_KIND_UNSUPPORTED",
 ]);
 
+/** The sandbox got no network, so no command was started in it. */
+const NO_NETWORK: ReadonlySet<ErrorCode> = new Set(["ANT_EGRESS_BUSY", "ANT_EGRESS_UNAVAILABLE"]);
+/** No sandbox was available. */
+const OUTAGES: ReadonlySet<ErrorCode> = new Set([
+  ...NO_NETWORK,
+  "ANT_DOCKER_UNREACHABLE",
+  "ANT_SANDBOX_BUSY",
+  "ANT_SANDBOX_RUNNER_LOST",
+]);
+
 export function isOwnFault(code: string): boolean {
   if (CALLERS.has(code)) return true;
   return isErrorCode(code) && ERRORS[code].disposition === "attempt";
+}
+
+export function isWithoutNetwork(code: ErrorCode): boolean {
+  return NO_NETWORK.has(code);
+}
+
+export function isOutage(code: ErrorCode): boolean {
+  return OUTAGES.has(code);
 }
 
 /** The delay before the next try: 250 ms, doubling, at most 5 s. */

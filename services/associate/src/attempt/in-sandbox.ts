@@ -1,14 +1,15 @@
 /** The part of an attempt that runs in a sandbox: plans its job, starts it and follows it to its end. */
 import type { DispatchBody } from "@antiphon/contracts";
-import type { Ran, Work } from "../evidence/proposal.ts";
+import type { Ran, Work } from "../evidence/ran.ts";
 import type { AttemptPorts, ExportAgain } from "../ports.ts";
 import type { AttemptOrder, Stops } from "./attempt-order.ts";
 import { planJob } from "./attempt.ts";
 import { withObjects } from "./export-again.ts";
 import { followed } from "./job-end.ts";
 import type { EarlierWork } from "./earlier-work.ts";
+import { jobOf } from "./job-request.ts";
 import { RunningJob } from "./running-job.ts";
-import { jobOf, runJob } from "./sandbox-job.ts";
+import { runJob } from "./sandbox-job.ts";
 
 export async function inSandbox(
   order: AttemptOrder & { readonly brief: string; readonly before: EarlierWork },

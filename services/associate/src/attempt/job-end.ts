@@ -1,8 +1,8 @@
 /** From the end of a sandbox job, or from the question it stopped at, to what the attempt reports: ending and change. */
 import type { DispatchBody, SandboxOutcome } from "@antiphon/contracts";
-import type { Ran, Work } from "../evidence/proposal.ts";
+import type { Ran, Work } from "../evidence/ran.ts";
 import { ownQuestion, questionIn, questionLeft, withoutQuestion } from "../evidence/question.ts";
-import type { Ending } from "../evidence/report.ts";
+import type { Ending } from "../evidence/attempt-facts.ts";
 import { withoutOwnWords, type OwnWords } from "../evidence/transcript.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts, Change } from "../ports.ts";

@@ -7,7 +7,7 @@
 import type { SandboxEvent, SandboxOutcome, SandboxStepOutcome } from "@antiphon/contracts";
 import { JobAnswers, JobMessages, onAbort } from "@antiphon/runtime";
 import type { Told } from "./mailbox.ts";
-import type { Ran, Work } from "../evidence/proposal.ts";
+import type { Ran, Work } from "../evidence/ran.ts";
 import type { JobPlan } from "./attempt.ts";
 import type { Stops } from "./attempt-order.ts";
 import type { EarlierWork } from "./earlier-work.ts";

@@ -12,8 +12,8 @@
  */
 import { AntiphonError } from "@antiphon/contracts";
 import { agentFor } from "../agents/agent-for.ts";
-import { reported } from "../evidence/proposal.ts";
-import type { Ran } from "../evidence/proposal.ts";
+import type { Ran } from "../evidence/ran.ts";
+import { reported } from "../evidence/reported.ts";
 import { NO_CHANGE } from "../ports.ts";
 import type { AttemptPorts } from "../ports.ts";
 import type { AttemptEnd, Stopped, StopReason } from "./attempt-end.ts";

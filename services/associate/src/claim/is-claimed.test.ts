@@ -1,7 +1,7 @@
 import { claimRecord, dispatchRecord } from "@antiphon/contracts/testing/records";
 import { MemoryJournal } from "@antiphon/runtime/testing/memory-journal";
 import { expect, test } from "vitest";
-import { isClaimed } from "./settlement.ts";
+import { isClaimed } from "./is-claimed.ts";
 
 test("a dispatch, and the requeue of one, is held once a process has claimed its attempt", async () => {
   const journal = new MemoryJournal();

@@ -11,7 +11,7 @@
  *   associate/A2 Because the journal accepts one result per attempt, and a dispatch is acknowledged only when that result
  *     is recorded or the run is over, an attempt ends exactly once and is not lost when its Associate dies.
  */
-import { AntiphonError, hears } from "@antiphon/contracts";
+import { AntiphonError } from "@antiphon/contracts";
 import type {
   Cause,
   ClaimBody,
@@ -22,16 +22,13 @@ import type {
 } from "@antiphon/contracts";
 import { onAbort } from "@antiphon/runtime";
 import type { AppendResult, Delivery, Journal, Logger, Outcome } from "@antiphon/runtime";
-import type { AttemptEnd } from "../attempt/attempt-end.ts";
-import { Mailbox } from "../attempt/mailbox.ts";
-import { carryOut } from "../attempt/work.ts";
 import type { AttemptPorts } from "../ports.ts";
 import type { ClaimNotes } from "./claim-notes.ts";
 import { afterClaim, afterLook, afterWork, type Settlement } from "./claim.ts";
 import type { Holders } from "./holders.ts";
-import { lostBefore } from "./lost-before.ts";
 import { storeResult } from "./result-writer.ts";
-import { isOver, watchRun, type Lookout } from "./run-watch.ts";
+import { isOver, type Lookout } from "./run-watch.ts";
+import { worked } from "./watched-work.ts";
 
 /** One attempt, with its address in the run. */
 export interface Attempt {
@@ -78,18 +75,6 @@ export async function settle(job: Settling): Promise<Outcome> {
   }
 }
 
-/**
- * Whether a process has claimed the attempt of this delivery. Its dispatch comes to other processes for as long as it works, and if
- * it is gone the next one ends the claim; so the number of deliveries says nothing.
- */
-export async function isClaimed(
-  journal: Pick<Journal, "find">,
-  { type, runId, taskId, epoch, body }: StoredRecord,
-): Promise<boolean> {
-  const at = type === "requeue" ? body.origin : { task: taskId, epoch };
-  return at.task !== null && (await journal.find("claim", runId, at.task, at.epoch)) !== null;
-}
-
 function settled(job: Settling, claim: StoredRecord, next: Settlement): Promise<Outcome> | Outcome {
   return next.kind === "record" ? record(job, claim, next.body) : next;
 }
@@ -128,42 +113,6 @@ async function claimed({ attempt, delivery, journal, identity }: Settling): Prom
     deliveries > 1 ? journal.find("result", runId, taskId, epoch) : null,
   ]);
   return over || result !== null ? null : journal.append(record, { signal });
-}
-
-/**
- * Carries out the attempt under a watch: a cancel, a lost heartbeat and a shutdown each stop the sandbox first. A process
- * that shuts down does not wait for the runner to confirm the stop, because it must store the result while it has a
- * connection. If the cancel was lost, the runner kills the container when the signs of life stop.
- */
-async function worked(job: Settling): Promise<AttemptEnd> {
-  const { attempt, delivery, journal, identity, ports, lookout, log } = job;
-  const { runId, epoch, dispatch } = attempt;
-  const mailbox = await mailboxOf(job);
-  const take = mailbox === null ? null : (records: readonly StoredRecord[]) => mailbox.take(records);
-  const watch = watchRun(lookout, journal, attempt, delivery.signal, log, take);
-  try {
-    const resumes = await lostBefore(attempt, journal);
-    if (resumes !== null) ports.progress(`goes on from attempt ${resumes.newest}, which was lost`);
-    const order = {
-      ...{ runId, epoch, dispatch, associate: identity.associate },
-      ...(mailbox && { mailbox }),
-      ...(resumes !== null && { resumes }),
-    };
-    const stops = { stop: watch.signal, giveUp: watch.giveUp };
-    return await Promise.race([carryOut(order, ports, stops), watch.left]);
-  } finally {
-    watch.release();
-  }
-}
-
-/** Null: the attempt judges a change, or it is the first and its agent takes no messages. */
-async function mailboxOf({ attempt, journal }: Settling): Promise<Mailbox | null> {
-  const { runId, taskId, epoch, dispatch } = attempt;
-  if (dispatch.gate !== undefined) return null;
-  if (epoch === 1 && !hears(dispatch.agent, dispatch.task.commands)) return null;
-  const mailbox = new Mailbox(taskId);
-  mailbox.take(await journal.read(runId, ["message"]));
-  return mailbox;
 }
 
 /** Records the result of an attempt, or hands the dispatch back when the result cannot be stored. */

@@ -14,7 +14,8 @@ import {
 } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
 import { withinBytes } from "./bounded-result.ts";
-import type { AttemptFacts, Report } from "./report.ts";
+import type { AttemptFacts } from "./attempt-facts.ts";
+import type { Report } from "./report.ts";
 import { logPath } from "./verification.ts";
 
 /** The change of an attempt, in its bundle. */

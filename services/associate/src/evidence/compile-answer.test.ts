@@ -2,7 +2,7 @@ import type { SandboxOutcome } from "@antiphon/contracts";
 import { describe, expect, it } from "vitest";
 import { output as said } from "../testing/dispatch.fixture.ts";
 import { answerOf, compileFiles, keptSession } from "./compile-answer.ts";
-import type { Ran } from "./proposal.ts";
+import type { Ran } from "./ran.ts";
 
 const input = { intent: { goal: "g" }, schemaVersion: 0, seed: "0" };
 const claimed = {

@@ -10,8 +10,8 @@ import type { Diff, EvidenceStore } from "../ports.ts";
 import type { Artifact } from "./artifacts.ts";
 import type { BundleFile } from "./bundle.ts";
 import { COMPILE_STEP } from "./compile-step.ts";
-import type { Ran } from "./proposal.ts";
-import type { Ending } from "./report.ts";
+import type { Ran } from "./ran.ts";
+import type { Ending } from "./attempt-facts.ts";
 
 export interface Session {
   readonly input: OCCompileInput;

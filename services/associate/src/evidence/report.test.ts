@@ -5,7 +5,7 @@ import { factsWith, output, ran } from "../testing/dispatch.fixture.ts";
 import { boundResult } from "./bounded-result.ts";
 import type { RefusedCall } from "./refused-call.ts";
 import { reportOf } from "./report.ts";
-import type { AttemptFacts, Ending } from "./report.ts";
+import type { AttemptFacts, Ending } from "./attempt-facts.ts";
 
 const call = (isHopeless: boolean): RefusedCall => ({
   ...{ what: "model call", code: "ANT_EGRESS_MODEL", why: 'no price is known for model "x"', isHopeless },

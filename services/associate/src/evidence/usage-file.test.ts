@@ -3,7 +3,7 @@ import type { SandboxStepOutcome } from "@antiphon/contracts";
 import { expect, test } from "vitest";
 import type { ChangedFile } from "../ports.ts";
 import { output } from "../testing/dispatch.fixture.ts";
-import type { Ran, Work } from "./proposal.ts";
+import type { Ran, Work } from "./ran.ts";
 import { usageIn } from "./usage-file.ts";
 
 const file = (path: string, text: string): ChangedFile => ({

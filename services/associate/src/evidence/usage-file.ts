@@ -1,7 +1,7 @@
 /** The file of the evidence that holds what the agent says it has used. */
 import type { AttemptPorts } from "../ports.ts";
 import type { BundleFile } from "./bundle.ts";
-import type { Ran, Work } from "./proposal.ts";
+import type { Ran, Work } from "./ran.ts";
 import { saidUsage, type UsageText } from "./said-usage.ts";
 
 const USAGE_FILE = "usage.json";

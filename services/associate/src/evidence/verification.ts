@@ -1,7 +1,7 @@
 /** The parts of a report about commands: the runs, and the Associate's self-verification. */
 import type { AssociateResult, CommandRun } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
-import type { AttemptFacts } from "./report.ts";
+import type { AttemptFacts } from "./attempt-facts.ts";
 
 export function verifyOf(facts: AttemptFacts): AssociateResult["verify"] {
   const { mode } = facts.verify;

@@ -1,7 +1,7 @@
 /** Dispatches and command outcomes for the tests of this service. */
 import type { DispatchBody, OutputRef } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
-import type { AttemptFacts } from "../evidence/report.ts";
+import type { AttemptFacts } from "../evidence/attempt-facts.ts";
 
 export function dispatchOf(over: Partial<DispatchBody> = {}): DispatchBody {
   return {

@@ -6,7 +6,7 @@ import type { ApprovalNeed, Approvals, PolicyBounds, Proves } from "@antiphon/co
 import type { Gate, PlannedTask, RiskClass } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git";
 import { folded, touchedPaths, type Touched } from "./policy-bounds.ts";
-import { isWeaker } from "./judge.ts";
+import { isWeaker } from "./strength.ts";
 
 export interface PassedChange {
   readonly files: readonly Touched[];

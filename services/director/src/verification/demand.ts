@@ -2,7 +2,24 @@
 import { changesFiles, GIT_BASE, goesBack, isOfCheckAlone } from "@antiphon/contracts";
 import type { PlannedTask, PolicyBounds, Proves } from "@antiphon/contracts";
 import { intentOf, type RunState, type TaskState } from "@antiphon/run";
-import { stronger, type Demand } from "./judge.ts";
+import { stronger } from "./strength.ts";
+
+/** What passing checks have to prove, so that a change lands by itself. */
+export interface Demand {
+  /** By the workflow. Only `allow_unproven` lifts it. */
+  readonly workflow: Proves;
+  /** By the caller and the plan. `allow_unproven` and people lift it. */
+  readonly caller: Proves;
+  /** By the deployment's policy. Only people lift it. */
+  readonly policy: Proves;
+  /** The tests that the change brings have to fail on the sources of the base. `allow_unproven` and people lift it. */
+  readonly ownTests: boolean;
+  /** The checks have to use the sources of the change. `allow_unproven`, `allow_unverified` and people lift it. */
+  readonly sources: boolean;
+  readonly allowUnproven: boolean;
+  /** People approve the change before it lands, and they see what is proven. */
+  readonly byPeople: boolean;
+}
 
 export function demandOf(run: RunState, task: TaskState): Demand {
   const { options, policy } = intentOf(run);

@@ -7,11 +7,40 @@ import type { VerdictBody } from "@antiphon/contracts";
 import { allowsUnverified, intentOf, type EffectOf, type RunState } from "@antiphon/run";
 import { targetRef } from "../landing/landing.ts";
 import { integrationTrials } from "./integration-trials.ts";
-import { deciding, judge } from "./judge.ts";
+import { judge } from "./judge.ts";
 import { replayedChanges } from "./replayed-changes.ts";
 import { strayed } from "./strayed.ts";
-import { firstFailure } from "./trials.ts";
+import type { Trial } from "./trial.ts";
+import { deciding, firstFailure } from "./trials.ts";
 import type { VerificationPorts } from "./verification.ts";
+
+/** Each commit was held to its own demand of proof already; here, only the result on the moved branch counts. */
+const CHECKS_ALONE: Omit<Trial, "change" | "allowUnverified"> = {
+  base: null,
+  hollow: null,
+  emptied: null,
+  judges: [],
+  withoutJudges: null,
+  own: null,
+  unreported: [],
+  aware: [],
+  tampering: [],
+  sources: [],
+  removes: false,
+  unproven: [],
+  demand: {
+    workflow: "nothing",
+    caller: "nothing",
+    policy: "nothing",
+    ownTests: false,
+    sources: false,
+    allowUnproven: true,
+    byPeople: false,
+  },
+  readOnly: false,
+  delivered: null,
+  undecided: [],
+};
 
 export async function verifyIntegration(
   run: RunState,
@@ -37,35 +66,7 @@ export async function verifyIntegration(
   const stray = await strayed(run, replay.commits, ports.repository);
   if (stray !== null) return conflict(`the change does not fit the moved ${ref}: ${stray}`);
   const tried = await integrationTrials(run, replay.commit, epoch, ports, signal);
-  // Each commit was held to its own demand of proof already; here, only the result on the moved branch counts.
-  const judgement = judge({
-    change: tried,
-    base: null,
-    hollow: null,
-    emptied: null,
-    judges: [],
-    withoutJudges: null,
-    own: null,
-    unreported: [],
-    aware: [],
-    tampering: [],
-    sources: [],
-    removes: false,
-    unproven: [],
-    demand: {
-      workflow: "nothing",
-      caller: "nothing",
-      policy: "nothing",
-      ownTests: false,
-      sources: false,
-      allowUnproven: true,
-      byPeople: false,
-    },
-    readOnly: false,
-    delivered: null,
-    undecided: [],
-    allowUnverified: allowsUnverified(run),
-  });
+  const judgement = judge({ ...CHECKS_ALONE, change: tried, allowUnverified: allowsUnverified(run) });
   const commit = judgement.verdict === "PASS" ? replay.commit : null;
   const outcomes = deciding(tried);
   const body = { ...judgement, checks: [...outcomes], baseChecks: [], head: tip, commit, tree: replay.tree };

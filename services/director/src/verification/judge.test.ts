@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { judge, type Demand, type Trial } from "./judge.ts";
+import type { Demand } from "./demand.ts";
+import { judge } from "./judge.ts";
+import type { Trial } from "./trial.ts";
 import { check } from "@antiphon/run/testing/record-log";
 
 const DEMAND: Demand = {
@@ -33,7 +35,7 @@ const trial: Trial = {
   undecided: [],
   allowUnverified: false,
 };
-const OWN: Trial["own"] = { tests: ["test/new.test.js"], onBase: [[check(0)]], hasSources: true };
+const OWN: Trial["own"] = { tests: ["test/new.test.js"], onBase: [[check(0)]] };
 /** The same check, once for each exit code. */
 type Row = readonly [name: string, change: Partial<Trial>, verdict: string, code: string | null];
 const runs = (...exits: number[]) => exits.map((exit) => [check(exit)]);
@@ -327,7 +329,7 @@ describe("judge", () => {
     ["a change that only removes sources", { base: runs(0, 0), removes: true }, "PASS", null],
     [
       "a change of tests alone",
-      { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } },
+      { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null } },
       "PASS",
       null,
     ],
@@ -345,7 +347,7 @@ describe("judge", () => {
     ["regression", { emptied: runs(1) }],
     ["nothing", { base: runs(1, 1), judges: ["test/shim.js"], withoutJudges: runs(1) }],
     ["regression", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: runs(1) } }],
-    ["nothing", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null, hasSources: false } }],
+    ["nothing", { base: runs(0, 0), hollow: runs(0), own: { ...OWN, onBase: null } }],
     ["nothing", UNUSED],
     ["regression", { base: runs(0, 0), removes: true }],
     ["nothing", { base: runs(0, 0), removes: true, emptied: runs(0) }],
@@ -362,7 +364,7 @@ describe("judge", () => {
     expect(message({ ...OWN, onBase: runs(1) })).toContain(
       `with ${tests} it fails on the sources of the base`,
     );
-    expect(message({ ...OWN, onBase: null, hasSources: false })).toContain(
+    expect(message({ ...OWN, onBase: null })).toContain(
       "the change brings tests alone (test/new.test.js), which describe what is there and prove no change",
     );
   });

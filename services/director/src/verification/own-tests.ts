@@ -1,9 +1,9 @@
 /** The tests that a change brings, as its checks are tried with them on the sources of the base. Pure. */
 import { ownTests, type OwnTests } from "@antiphon/git";
 import type { AppliedChange, RoomOutcome } from "../ports.ts";
-import type { OwnProof } from "./judge.ts";
 import type { TestReport } from "./reports/test-report.ts";
 import { textsOf } from "./touched.ts";
+import type { OwnProof } from "./trial.ts";
 
 export interface TriedOwn {
   readonly tests: readonly string[];
@@ -33,7 +33,7 @@ export function newTests(own: OwnTests, change: RoomOutcome, before: RoomOutcome
 export function ownProof(tried: TriedOwn | null): OwnProof | null {
   if (tried === null) return null;
   const { tests, onBase } = tried;
-  return { tests, onBase: onBase?.trials ?? null, hasSources: onBase !== null };
+  return { tests, onBase: onBase?.trials ?? null };
 }
 
 /**

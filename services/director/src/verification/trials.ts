@@ -1,5 +1,5 @@
 /**
- * How often the checks run. Pure, but for the clean room it is given.
+ * How often the checks run, and whether they pass. Pure, but for the clean room it is given.
  *
  * A check that passes once may be flaky, so every check runs at least twice. A short one runs more often, because that
  * costs little; so does one with a source of chance, and one that was flaky in an earlier attempt. All trials run in one
@@ -8,6 +8,9 @@
 import { limits, type CheckOutcome, type SandboxTrials } from "@antiphon/contracts";
 import type { Chance } from "@antiphon/git";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
+
+/** The outcomes of all checks, once for each trial. */
+export type Trials = readonly (readonly CheckOutcome[])[];
 
 export interface Wariness {
   /** RunOptions.trials: exactly so many. */
@@ -52,7 +55,7 @@ export async function runTrials(
 }
 
 /** Trials that differ settle the question, and a timeout counts at once. */
-function isSettled(trials: readonly (readonly CheckOutcome[])[]): boolean {
+function isSettled(trials: Trials): boolean {
   const passed = trials.map(isPassed);
   return passed.includes(true) === passed.includes(false) || trials.flat().some(({ timedOut }) => timedOut);
 }
@@ -65,7 +68,22 @@ export function firstFailure(checks: readonly CheckOutcome[]): CheckOutcome | un
   return checks.find((check) => check.exitCode !== 0);
 }
 
+/** Whether the checks were tried, and passed in each trial. */
+export function allPass(trials: Trials | null): boolean {
+  return trials?.every(isPassed) === true;
+}
+
+/** Whether the checks were tried, and failed in a trial. */
+export function anyFails(trials: Trials | null): boolean {
+  return trials?.every(isPassed) === false;
+}
+
+/** The checks of the trial that decides: one that failed, if any did. */
+export function deciding(trials: Trials): readonly CheckOutcome[] {
+  return trials.find((checks) => !isPassed(checks)) ?? trials[0] ?? [];
+}
+
 /** The time of all checks in the first trial. */
-export function tookMs([checks = []]: readonly (readonly CheckOutcome[])[]): number {
+export function tookMs([checks = []]: Trials): number {
   return checks.reduce((sum, { durationMs }) => sum + durationMs, 0);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dispatchOf } from "../testing/dispatch.fixture.ts";
 import { NO_CHANGE, type Overlays } from "../ports.ts";
-import { jobOf } from "./sandbox-job.ts";
+import { jobOf } from "./job-request.ts";
 
 const overlays: Overlays = {
   pack: () => Promise.reject(new Error("nothing is large here")),

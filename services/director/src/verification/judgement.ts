@@ -1,0 +1,41 @@
+/** What a judgement is, and how each kind is made. Pure. */
+import type { Proves, VerdictBody } from "@antiphon/contracts";
+
+export type Judgement = Pick<VerdictBody, "verdict" | "code" | "message"> & { proves: Proves };
+
+type Code = NonNullable<VerdictBody["code"]>;
+
+/** With a code, it passes because someone consented, and the code says to what. */
+export function pass(proves: Proves, code: Code | null, message: string): Judgement {
+  return { verdict: "PASS", code, message, proves };
+}
+
+export function fail(code: Code, message: string): Judgement {
+  return { verdict: "FAIL", code, message, proves: "nothing" };
+}
+
+/** director/D5: checks that pass and fail on the same tree tell nothing about it. */
+export function flaky(message: string): Judgement {
+  return { verdict: "FLAKY", code: "ANT_VERIFY_FLAKY", message, proves: "nothing" };
+}
+
+export function unverifiable(proves: Proves, code: Code, message: string): Judgement {
+  return { verdict: "UNVERIFIABLE", code, message, proves };
+}
+
+/** Whether someone consents to a shortfall, and the clause that says who. */
+export type Consent = readonly [isGiven: boolean, says: string];
+
+interface Shortfall {
+  readonly proves: Proves;
+  readonly code: Code;
+  readonly message: string;
+}
+
+/** A change that falls short of a demand lands by the first consent that is given. Without one it is UNVERIFIABLE. */
+export function shortfall({ proves, code, message }: Shortfall, ...consents: readonly Consent[]): Judgement {
+  const consent = consents.find(([isGiven]) => isGiven);
+  if (consent === undefined) return unverifiable(proves, code, message);
+  const [, says] = consent;
+  return pass(proves, code, `${message}${says}`);
+}

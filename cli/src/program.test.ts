@@ -37,6 +37,40 @@ describe("the command tree", () => {
   );
 });
 
+describe("an option with an empty value", () => {
+  const refusal = (...words: string[]): Promise<unknown> =>
+    buildProgram(context)
+      .parseAsync(words, { from: "user" })
+      .then(
+        () => null,
+        (error: unknown) => error,
+      );
+
+  it.each([
+    ["--repo", ["run", "Fix it", "--repo", "", "--patch", "fix.diff"]],
+    ["--check", ["run", "Fix it", "--check", "npm test", "--check", "  ", "--patch", "fix.diff"]],
+    ["--check", ["check", "--check", ""]],
+    ["--repo", ["runs", "--repo="]],
+    ["--out", ["evidence", "export", "run_1", "--out", ""]],
+    ["--state-dir", ["dev", "--stop", "--state-dir", ""]],
+  ])("is refused as a mistake of its caller: %s of %j", async (name, words) => {
+    expect(await refusal(...words)).toMatchObject({
+      code: "ANT_USAGE",
+      exitCode: 2,
+      message: expect.stringMatching(new RegExp(`^${name} has an empty value: ${name} <`)) as string,
+    });
+  });
+
+  it("is refused after a bare -- of `check` as well", async () => {
+    const bare = buildProgram({ ...context, program: [] }).parseAsync(["check"], { from: "user" });
+    await expect(bare).rejects.toMatchObject({ code: "ANT_USAGE", message: "no command follows --" });
+  });
+
+  it("may be a reason, which is text for people", async () => {
+    expect(await refusal("cancel", "run_1", "--reason", "")).toMatchObject({ message: "not in this test" });
+  });
+});
+
 describe("the environment of the CLI", () => {
   it("has a default for every setting", () => {
     expect(readConfig("/app", {})).toMatchObject({

@@ -1,6 +1,7 @@
 // The command tree.
 import { Command } from "commander";
 import type { OutputConfiguration } from "commander";
+import { refuseBlankValues } from "./blank-values.ts";
 import type { AddVerb, CliContext } from "./context.ts";
 import { addAgents } from "./verbs/agents.ts";
 import { addAnswer } from "./verbs/answer.ts";
@@ -77,6 +78,7 @@ export function buildProgram(context: CliContext): Command {
     .enablePositionalOptions() // An option after `runs restore` belongs to `restore`, not to `runs`.
     .addHelpText("after", EPILOGUE)
     .exitOverride()
+    .hook("preAction", (_program, command) => refuseBlankValues(command))
     .configureOutput(outputOf(context));
   for (const [heading, verbs] of Object.entries(VERBS)) {
     program.commandsGroup(heading);

@@ -239,7 +239,7 @@ export type RunRecords = {
   /** `cursor` of the next page; null: the last one */
   next: string | null;
 };
-/** `already`: nothing was written, because it was so before */
+/** `already`: nothing was written, because it was so before; `paused`: nothing comes of it before the run is resumed */
 export type AcceptedEvent = {
   runId: string;
   event: string;
@@ -248,6 +248,7 @@ export type AcceptedEvent = {
   epoch?: number;
   verdict?: string;
   already?: boolean;
+  paused?: boolean;
 };
 export type ControlledRun = {
   runId: string;

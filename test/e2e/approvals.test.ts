@@ -299,8 +299,50 @@ describe("a run whose change people have to approve", () => {
     expect(project.landed(document.runId)).toEqual([]);
     const canceled = await stack.antiphon(["cancel", document.runId], as(ANN));
     expect(canceled.code).toBe(0);
+    expect(canceled.stdout).toContain("is being canceled");
     await untilStatus(document.runId, ["canceled"]);
     expect(project.landed(document.runId)).toEqual([]);
+
+    const got = (await stack.antiphon(["get", document.runId], as(ANN))).stdout;
+    expect(got).toMatch(/commit \w{10} was not decided, 0 of 1;/);
+    expect(got).toContain(`\`antiphon retry ${document.runId}\``);
+    const again = await stack.antiphon(["cancel", document.runId], as(ANN));
+    expect([again.code, again.stdout.trim()]).toEqual([
+      0,
+      `${document.runId} was canceled before; see how it ends with: antiphon get ${document.runId}`,
+    ]);
+  });
+
+  test("lands also while it is paused; what starts an attempt waits, and who sends it is told", async () => {
+    const [approved, sentBack, question] = [await held(1), await held(1), await begin(asks)];
+    await untilStatus(question.runId, ["waiting_input"]);
+    for (const { runId } of [approved, sentBack, question])
+      expect((await stack.antiphon(["pause", runId], as(BEN))).code).toBe(0);
+
+    const told = await stack.antiphon(["approve", approved.runId], as(BEN));
+    expect([told.code, told.stdout]).toEqual([0, expect.not.stringContaining("paused")]);
+    await untilStatus(approved.runId, ["succeeded"]);
+
+    const after = (runId: string): unknown =>
+      expect.stringMatching(new RegExp(`paused; it continues after: antiphon resume ${runId}\n$`));
+    const changes = ["changes", sentBack.runId, "--reason", "add it once more"];
+    expect((await stack.antiphon(changes, as(BEN))).stdout).toEqual(after(sentBack.runId));
+    const answer = await stack.antiphon(["answer", question.runId, "yes"], as(BEN));
+    expect(answer.stdout).toEqual(after(question.runId));
+    expect(stepOf((await look(`/runs/${question.runId}`)).body).phase).toBe("paused");
+    expect((await stack.antiphon(["resume", question.runId], as(BEN))).code).toBe(0);
+    await untilStatus(question.runId, ["succeeded"]);
+    await stack.antiphon(["cancel", sentBack.runId], as(ANN));
+  });
+
+  test("says which of its tasks waits if another one is named", async () => {
+    const { runId } = await held(1);
+    const told = await stack.antiphon(["reject", runId, "--task", "T-009"], as(BEN));
+    expect([told.code, told.stderr]).toEqual([
+      2,
+      expect.stringContaining("T-009 is not waiting for a decision; T-001 is"),
+    ]);
+    await stack.antiphon(["cancel", runId], as(ANN));
   });
 
   test("still waits after every process was killed, and can then be decided", async () => {

@@ -18,7 +18,9 @@ export async function nothingOf(
     );
   const whose = task === null ? id : `${task} of ${id}`;
   const isOver = status === "succeeded" || status === "failed" || status === "canceled";
-  const message = isOver ? `${whose} left no ${what}: the run ${status}` : `${whose} has no ${what} yet`;
+  const message = isOver
+    ? `${whose} left no ${what}: the run ${status === "canceled" ? "was canceled" : status}`
+    : `${whose} has no ${what} yet`;
   return new Failure("ANT_EVIDENCE_NOT_FOUND", message, {
     remedy: isOver
       ? `\`antiphon get ${id}\` shows how it ended.`

@@ -152,7 +152,7 @@ export function deliveryRows(runId: string, { brief, plan, review }: Delivery): 
       ...(brief.entries.length > SHOWN_ENTRIES
         ? [`    and ${brief.entries.length - SHOWN_ENTRIES} more`]
         : []),
-      `  read it  antiphon evidence export ${runId}`,
+      `  read it  antiphon evidence export ${runId} --out evidence-${runId}`,
     ];
   if (review !== undefined)
     return [
@@ -167,7 +167,7 @@ export function deliveryRows(runId: string, { brief, plan, review }: Delivery): 
       const after = dependencies.length === 0 ? "" : ` (after ${dependencies.join(", ")})`;
       return `    ${id}  ${oneLine(description)}${after}`;
     }),
-    `  run it  antiphon run --plan ${runId}`,
+    `  run it  antiphon run --plan ${runId} --agent <name>`,
   ];
 }
 

@@ -30,3 +30,10 @@ test("another error is unchanged", () => {
   const failure = refused("/inputs/workflow", "ANT_POLICY_REFUSED");
   expect(asFlag(failure)).toBe(failure);
 });
+
+test("a refused intent is a mistake of its caller, also under a code that a failed run has", () => {
+  const told = { remedy: "Correct it.", data: { path: "/inputs/plan", httpStatus: 422 } };
+  const failure = new Failure("ANT_PLAN_INVALID", "/inputs/plan: give a plan or tasks, not both", told);
+  expect(failure.exitCode).toBe(1);
+  expect(asFlag(failure)).toMatchObject({ ...told, code: "ANT_PLAN_INVALID", exitCode: 2 });
+});

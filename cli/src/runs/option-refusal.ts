@@ -4,7 +4,8 @@ import type { RunFlag } from "@antiphon/contracts/runs/run-options";
 import { Failure } from "../failure.ts";
 
 /** The gateway names a field by its path: `/constraints/egress/mode`. Unchanged if no flag stands for it. */
-export function asFlag(failure: Failure): Failure {
+export function asFlag(refused: Failure): Failure {
+  const failure = withoutRun(refused);
   const { path } = failure.data;
   if (failure.code !== "ANT_INTENT_OPTIONS" || typeof path !== "string") return failure;
   const found = flagOf(path);
@@ -17,6 +18,16 @@ export function asFlag(failure: Failure): Failure {
     data,
     cause,
   });
+}
+
+/** A code such as that of an invalid plan stands for a failed run as well; here there is none, and the exit code says so. */
+function withoutRun(failure: Failure): Failure {
+  const { code, message, remedy, data, cause, exitCode } = failure;
+  const { httpStatus } = data;
+  const isRefused = typeof httpStatus === "number" && httpStatus >= 400 && httpStatus < 500;
+  return exitCode === 1 && isRefused
+    ? new Failure(code, message, { remedy, data, cause, exitCode: 2 })
+    : failure;
 }
 
 function flagOf(path: string): string | null {

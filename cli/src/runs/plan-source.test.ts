@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readPlan } from "@antiphon/contracts/plans/read-plan";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 import { loadPlan, namesRun } from "./plan-source.ts";
-import { deliveryRows } from "./deliveries.ts";
+import { deliveryRows, type Delivery } from "./deliveries.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -122,7 +122,7 @@ describe("what a run delivered", () => {
     expect(deliveryRows("run_1", { plan: { goal: null, tasks } })).toEqual([
       "  plan  1 task",
       "    2  b\u001b[2Jc d (after 1)",
-      "  run it  antiphon run --plan run_1",
+      "  run it  antiphon run --plan run_1 --agent <name>",
     ]);
     const finding = { severity: "error" as const, file: "a.ts", line: 3, quote: "x", why: "It is\nwrong." };
     const review = { decision: "reject" as const, findings: [finding], dropped: [] };
@@ -130,6 +130,11 @@ describe("what a run delivered", () => {
       "  review  1 finding (1 error)",
       "    error    a.ts:3  It is wrong.",
       "  read it  antiphon findings run_1",
+    ]);
+    const brief = { summary: "Nothing\nnew.", entries: [], dropped: [] } satisfies Delivery["brief"];
+    expect(deliveryRows("run_1", { brief })).toEqual([
+      "  brief  Nothing new.",
+      "  read it  antiphon evidence export run_1 --out evidence-run_1",
     ]);
     expect(deliveryRows("run_1", {})).toEqual([]);
   });

@@ -37,7 +37,8 @@ export async function reportRace(context: CliContext, order: Race): Promise<void
     return context.setExitCode(unseen.failure.exitCode);
   if (shown === null) throw new Failure("ANT_INTERNAL", "a race without runs");
   const { code, message, status } = shown;
-  if (code !== null && status !== "succeeded" && !json) screen.failure(new Failure(code, message));
+  if (code !== null && status !== "succeeded" && !json)
+    screen.failure(new Failure(code, message).about([shown.runId]));
   context.setExitCode(exitCodeOf(status));
 }
 

@@ -1,5 +1,6 @@
 // Which runs a command is about: by status, repository and time. Flags of `runs`, or one text such as `status=failed,since=7d`.
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { looksLikeUrl, repositoryUrl } from "@antiphon/contracts/shapes/repository-url";
 import { usage } from "../failure.ts";
 import { repositoryOf } from "./repository-place.ts";
 import { sinceTime, STATUSES, type RunFilter } from "./run-lines.ts";
@@ -14,9 +15,18 @@ export function filterOf({ status, repo, since }: FilterFlags): RunFilter {
   const at = since === undefined ? null : sinceTime(since, Date.now());
   if (since !== undefined && at === null)
     throw usage(`--since takes a span such as 2h or 7d, or a date, not ${JSON.stringify(since)}`);
-  // The gateway names a repository by the top of its work tree, without links.
-  const path = repo === undefined ? null : repositoryOf(undefined, realpathSync(repositoryOf(repo)));
-  return { status: status ?? null, repo: path, since: at };
+  return { status: status ?? null, repo: repo === undefined ? null : recordedPlace(repo), since: at };
+}
+
+/** As runs have it on record: a URL, or the top of a work tree, without links. A repository that is gone has runs, too. */
+function recordedPlace(repo: string): string {
+  const place = repositoryOf(repo);
+  if (looksLikeUrl(place)) {
+    const parsed = repositoryUrl(place);
+    if ("fault" in parsed) throw usage(`the URL of the repository ${parsed.fault}`);
+    return parsed.url;
+  }
+  return existsSync(place) ? repositoryOf(undefined, realpathSync(place)) : place;
 }
 
 const KEYS = ["status", "repo", "since"] as const;

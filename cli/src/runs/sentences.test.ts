@@ -128,6 +128,10 @@ describe("the description of a run", () => {
     ]);
     expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
     expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s; failed without the change"]);
+    const plan = { commit: null, checks: [], baseChecks: [], proves: "nothing", message: "a plan of 1 task" };
+    expect(text(record("verdict", { ...(PASS.body as object), ...plan }, "T-001", 1))).toEqual([
+      "clean room: PASS: a plan of 1 task",
+    ]);
     expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);
   });
 

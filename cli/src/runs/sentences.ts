@@ -192,9 +192,11 @@ function verdict({ body }: RecordOf<"verdict">, say: Say): Line[] {
   const mark = body.verdict === "PASS" || body.commit !== null ? "good" : "bad";
   const checks = body.checks.map(check).join("; ");
   // A plain PASS shows only its checks; any other verdict shows its reason.
-  const why =
-    body.code === null && body.verdict === "PASS" ? "" : withCode(firstLine(body.message), body.code);
-  const proof = body.verdict === "PASS" ? proofOf(body) : "";
+  const isPlain = body.code === null && body.verdict === "PASS";
+  // A plan or a review has no change that a check could prove.
+  const isChange = body.commit !== null || body.checks.length > 0;
+  const why = isPlain && isChange ? "" : withCode(firstLine(body.message), body.code);
+  const proof = body.verdict === "PASS" && isChange ? proofOf(body) : "";
   const because = [why, checks, proof].filter((part) => part !== "").join("; ");
   return say(mark, `clean room: ${body.verdict}${because === "" ? "" : `: ${because}`}`);
 }

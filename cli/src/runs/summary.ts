@@ -140,7 +140,7 @@ export function exitCodeOf(status: RunViewModel["status"]): number {
 export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
   for (const task of summary.tasks)
-    rows.push([task.task, taskText(task)], ...unprovenRows(task), ...approvalRows(task));
+    rows.push([task.task, taskText(task)], ...unprovenRows(task), ...approvalRows(task, summary.status));
   for (const { task, attempt, by, text, heard } of summary.messages) {
     const read = heard.length === 0 ? "not read" : `read by attempt ${heard.join(", ")}`;
     rows.push(["message", `${by} to attempt ${attempt} of ${task} (${read}): ${firstLine(text)}`]);
@@ -170,11 +170,13 @@ function unprovenRows({ commit, proves, message }: TaskSummary): [string, string
 }
 
 /** The state of a task's approval, and each decision with its author. */
-function approvalRows({ approval }: TaskSummary): [string, string][] {
+function approvalRows({ approval }: TaskSummary, run: RunSummary["status"]): [string, string][] {
   if (approval === null) return [];
   const { commit, needed, words, verdict, reasons = [] } = approval;
   const given = words.filter(({ choice }) => choice === "approve").length;
-  const state = approval.state === "pending" ? "waits for approval" : STATE_WORDS[approval.state];
+  const isOver = run === "canceled" || run === "failed";
+  const pending = isOver ? "was not decided" : "waits for approval";
+  const state = approval.state === "pending" ? pending : STATE_WORDS[approval.state];
   const rows: [string, string][] = [
     ["", `commit ${short(commit)} ${state}, ${given} of ${needed}; verdict ${verdict}`],
   ];

@@ -40,7 +40,11 @@ export const addAnswer: AddVerb = (program, context) => {
       const gateway = await context.gateway();
       const answer = await gateway.post("/runs/{id}/events", { id }, body);
       if (options.json === true) return context.screen.json(answer);
-      context.screen.out(`${id} continues; watch it with: antiphon events ${id}`);
+      context.screen.out(
+        answer.paused === true
+          ? `${id} is answered, and paused; it continues after: antiphon resume ${id}`
+          : `${id} continues; watch it with: antiphon events ${id}`,
+      );
     });
 };
 

@@ -18,6 +18,10 @@ export const addCancel: AddVerb = (program, context) => {
         { event: "cancel", reason: options.reason },
       );
       if (options.json === true) return context.screen.json(answer);
-      context.screen.out(`${id} is being canceled; watch it end with: antiphon events ${id}`);
+      context.screen.out(
+        answer.already === true
+          ? `${id} was canceled before; see how it ends with: antiphon get ${id}`
+          : `${id} is being canceled; watch it end with: antiphon events ${id}`,
+      );
     });
 };

@@ -46,6 +46,7 @@ async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const { checksOfWorkTree } = await import("../checks/repository-files.ts");
   const { screen } = context;
   const budget = flags.timeBudget === undefined ? {} : { time_budget_s: seconds(flags.timeBudget) };
+  if (context.program?.length === 0) throw usage("no command follows --", "antiphon check -- <command>");
   const own = context.program === null ? [] : [commandLine(context.program)];
   const { top, head, patch, files } = await workTreeDiff(repositoryOf(flags.repo));
   const withChange = flags.head !== true && patch !== null;

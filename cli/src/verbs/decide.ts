@@ -92,7 +92,11 @@ async function decide(
   const about = answer.verdict === undefined ? "" : ` (verdict ${answer.verdict})`;
   const before = answer.already === true ? "; you had already decided so" : "";
   context.screen.out(`${answer.taskId} of ${id} is ${VERBS[choice].done}${about}${before}`);
-  context.screen.out(`watch it with: antiphon events ${id}`);
+  context.screen.out(
+    answer.paused === true
+      ? `the run is paused; it continues after: antiphon resume ${id}`
+      : `watch it with: antiphon events ${id}`,
+  );
 }
 
 /** A decision names the state that the person saw, so that one about older work is refused. */

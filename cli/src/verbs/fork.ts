@@ -76,7 +76,8 @@ async function fork(context: CliContext, id: string, flags: ForkFlags): Promise<
   if (json) screen.json({ ...summary, forkOf: id });
   else printSummary(context, summary);
   const { code, message, status } = summary;
-  if (code !== null && status !== "succeeded" && !json) screen.failure(new Failure(code, message));
+  if (code !== null && status !== "succeeded" && !json)
+    screen.failure(new Failure(code, message).about([started]));
   context.setExitCode(end.kind === "interrupted" ? 130 : exitCodeOf(status));
 }
 

@@ -33,7 +33,7 @@ export const addGet: AddVerb = (program, context) => {
       printSummary(context, summary);
       for (const row of [...deliveryRows(id, delivery), ...costRows(model)]) context.screen.out(row);
       if (summary.code === null || summary.status === "succeeded") return;
-      const { code, message, remedy } = new Failure(summary.code, summary.message);
+      const { code, message, remedy } = new Failure(summary.code, summary.message).about([id]);
       for (const line of withBar(`  why   ${code}: `, message)) context.screen.out(line);
       if (remedy !== "") context.screen.out(`  remedy: ${remedy}`);
     });

@@ -191,5 +191,10 @@ export function branchRef(name: string): string {
   if (!full.startsWith("refs/heads/") || !isRefName(full)) {
     throw new AntiphonError("ANT_REPO_REF_INVALID", `${JSON.stringify(name)} is not a branch name`);
   }
+  // A branch of this name makes each `HEAD` ambiguous, so `git branch` refuses it; `git update-ref` does not.
+  if (full === "refs/heads/HEAD") {
+    const told = "HEAD is not a branch; give the name that `git branch --show-current` prints";
+    throw new AntiphonError("ANT_REPO_REF_INVALID", told);
+  }
   return full;
 }

@@ -221,6 +221,8 @@ describe("a repository a run cannot start from", () => {
       "/x",
       "x/",
       "@{u}",
+      "HEAD",
+      "refs/heads/HEAD",
       "",
     ]) {
       await expect(inspectRepo(repo.path, { landOn }), landOn).rejects.toMatchObject({

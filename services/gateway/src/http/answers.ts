@@ -169,8 +169,8 @@ const RUNS = {
   RunRecords: object({ records: list(named("RunRecord")), ...NEXT }),
   AcceptedEvent: object(
     { runId: TEXT, event: TEXT, accepted: just(true) },
-    { taskId: TEXT, epoch: COUNT, verdict: TEXT, already: FLAG },
-    "`already`: nothing was written, because it was so before",
+    { taskId: TEXT, epoch: COUNT, verdict: TEXT, already: FLAG, paused: FLAG },
+    "`already`: nothing was written, because it was so before; `paused`: nothing comes of it before the run is resumed",
   ),
   ControlledRun: object({
     runId: TEXT,

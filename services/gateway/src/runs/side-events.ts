@@ -1,6 +1,6 @@
 // Records the events people send to an open run.
 import { AntiphonError, type StoredRecord } from "@antiphon/contracts";
-import { factsOf, type RunFacts } from "@antiphon/run";
+import { factsOf, isPaused, type RunFacts } from "@antiphon/run";
 import { sideEventOf } from "./side-event.ts";
 import { messageOf } from "./message.ts";
 import type { Answer, Approval, Message } from "./side-event.ts";
@@ -28,14 +28,16 @@ export function sideEvents(
   async function cancel(runId: string, reason: string, by: string): Promise<Record<string, unknown>> {
     const status = (await facts(runId)).closed?.status;
     // The run is canceled already, so a repeated cancel is accepted.
-    if (status === "canceled") return { runId, event: "cancel", accepted: true };
+    if (status === "canceled") return { runId, event: "cancel", accepted: true, already: true };
     if (status !== undefined)
       throw new AntiphonError("ANT_RUN_TERMINAL", `${runId} is over: ${status}`, { data: { status } });
     // A second cancel has no further effect; the record keeps the first person and reason.
     const words = { by, reason };
-    await backend.append({ type: "cancel", runId, taskId: null, epoch: 0, cause: null, body: words });
+    const record = { type: "cancel", runId, taskId: null, epoch: 0, cause: null, body: words } as const;
+    const { kind } = await backend.append(record);
     backend.hintCancel(runId);
-    return { runId, event: "cancel", accepted: true };
+    const before = kind === "appended" ? {} : { already: true };
+    return { runId, event: "cancel", accepted: true, ...before };
   }
 
   /** Only while no record has come that this did not see: a message to an attempt that has ended is refused. */
@@ -62,7 +64,10 @@ export function sideEvents(
       const name = event.kind === "answer" ? event.event : event.kind;
       const { id: taskId, epoch, approval } = step;
       const about = approval === undefined ? {} : { verdict: approval.verdict };
-      const answer = { runId, event: name, accepted: true, taskId, epoch, ...about };
+      // An approved change lands and a rejected one ends its task also while the run is paused; anything else waits.
+      const isDecision = record?.type === "approval" && record.body.choice !== "changes";
+      const held = isPaused(known) && !isDecision ? { paused: true } : {};
+      const answer = { runId, event: name, accepted: true, taskId, epoch, ...about, ...held };
       if (record === null) return { ...answer, already: true };
       // On a conflict another person was faster, so our event is judged again.
       if ((await backend.append(record)).kind !== "conflict") return answer;

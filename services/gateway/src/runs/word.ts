@@ -53,7 +53,8 @@ function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | 
       event.kind === "approval" && step.approval?.verdict === event.verdict;
     if (event.kind === "approval" && event.verdict !== null && !view.steps.some(known))
       throw stale(event.verdict, "nothing is waiting", null);
-    const message = `${task ?? view.runId} is not waiting for an answer; the run is ${view.status}`;
+    const what = event.kind === "approval" ? "a decision" : "an answer";
+    const message = `${task ?? view.runId} is not waiting for ${what}; ${now(view, waiting)}`;
     throw refused("ANT_RUN_NOT_WAITING", message, view.status, last);
   }
   if (another === undefined) return only;
@@ -63,6 +64,12 @@ function waitingStep(view: RunViewModel, event: Answer | Approval, last: Word | 
     `several tasks are waiting; name one with "task": ${tasks.join(", ")}`,
     { data: { waiting: tasks } },
   );
+}
+
+function now({ status }: RunViewModel, waiting: readonly RunStep[]): string {
+  const [one, ...more] = waiting.map(({ id }) => id);
+  if (one === undefined) return `the run is ${status}`;
+  return `${[one, ...more].join(", ")} ${more.length === 0 ? "is" : "are"}`;
 }
 
 function approval(facts: RunFacts, step: RunStep, event: Approval, by: string): Said {

@@ -231,7 +231,7 @@ const TABLE = {
   ANT_TASK_GIT_FAILED: ["attempt", 200, 1, "The git verb of a task failed in its sandbox.", "Read git's message in the evidence (`work/1.stderr.txt`). The image needs git, and files that `git_checkout` names must be in the commit it goes back to."],
   ANT_TASK_KIND_UNSUPPORTED: ["terminal", 422, 1, "This Associate does not know the kind or the git verb of the task.", "Upgrade the Associates to the release of the Router that planned the task."],
   ANT_TASK_LAPSED: ["attempt", 200, 1, "The lease of the attempt expired: its Associate stopped sending heartbeats.", "The task is retried at the next epoch."],
-  ANT_TASK_MODIFIED_FILES: ["attempt", 200, 1, "A task that must not change files changed some.", "Make it a task of kind edit_repo, or leave the files alone."],
+  ANT_TASK_MODIFIED_FILES: ["attempt", 200, 1, "A task that must not change files changed some.", "Run it with `--workflow BUILD` (in a plan: give the task the kind edit_repo), or let the agent leave the files alone."],
   ANT_TASK_POISON: ["terminal", 200, 1, "Too many attempts of the task were lost; it probably crashes the process that works on it.", "Inspect the dead letter (`antiphon dlq list`), fix the cause, then `antiphon retry <runId>`."],
   ANT_TASK_REJECTED: ["terminal", 200, 1, "A person rejected the task, so its change never lands.", "Read the reason, then change the intent and run it again, or repeat it with `antiphon retry <runId>`."],
   ANT_TASK_TIME_BUDGET: ["attempt", 200, 1, "The attempt took longer than its time budget and was killed.", "Raise time_budget_s, or split the task."],

@@ -202,7 +202,8 @@ function endedBadly(fact: CommandFact): string {
 /** In plain words, what the shell's own two codes mean, and that there is no network. */
 function whyOf(fact: CommandFact): string {
   const said = fact.stderr.tail;
-  if (fact.exitCode === 127 && NOT_FOUND.test(said)) return " (the image of the sandbox has no such program)";
+  if (isMissingProgram(fact) || (fact.exitCode === 127 && NOT_FOUND.test(said)))
+    return " (the image of the sandbox has no such program)";
   if (fact.exitCode === 126 && /permission denied/i.test(said))
     return " (not executable: `git update-index --chmod=+x`)";
   const network = missedNetwork(said.trim() || fact.stdout.tail);

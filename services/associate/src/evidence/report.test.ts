@@ -134,10 +134,13 @@ describe("reportOf", () => {
     expect(reportOf(factsWith({ budgetSpent })).decision).toBe("propose");
   });
 
-  test.each(["run", "inspect"] as const)("a %s task that changes files is failed", (kind) => {
+  test.each([
+    ["run", "a run task"],
+    ["inspect", "an inspect task"],
+  ] as const)("a task of kind %s that changes files is failed", (kind, name) => {
     const { code, result } = reportOf(factsWith({ kind }));
     expect(code).toBe("ANT_TASK_MODIFIED_FILES");
-    expect(result.summary).toContain("hello.txt");
+    expect(result.summary).toBe(`${name} must not change files, and changed hello.txt`);
     expect(reportOf(factsWith({ kind, change: null })).result.status).toBe("ok");
   });
 

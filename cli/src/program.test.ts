@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readConfig, colourWish } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
+import { OTHER_NAMES } from "./screen/other-names.ts";
 import { openScreen } from "./screen/screen.ts";
 
 const context: CliContext = {
@@ -35,6 +36,20 @@ describe("the command tree", () => {
       expect(help).toMatch(/Examples:\n {2}\$ /);
     },
   );
+});
+
+describe("the names of other tools", () => {
+  const found = (words: string): boolean =>
+    words
+      .split(" ")
+      .reduce<typeof program | undefined>(
+        (at, word) => at?.commands.find((child) => child.name() === word),
+        program,
+      ) !== undefined;
+
+  it.each(OTHER_NAMES)("`%s` is no command, and `%s` is one", (name, meant) => {
+    expect([found(name), found(meant)]).toEqual([false, true]);
+  });
 });
 
 describe("the environment of the CLI", () => {

@@ -79,7 +79,7 @@ function failureOf(thrown: unknown, help: string, args: readonly string[]): Fail
     return failure.remedy === ANY_HELP ? usage(failure.message, help) : failure.about(args);
   }
   if (thrown.exitCode === 0) return null;
-  const { message, hint } = usageWords(thrown);
+  const { message, hint } = usageWords(thrown, args);
   return usage(message, hint ?? help);
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { readConfig, colourWish } from "./config.ts";
 import type { CliContext } from "./context.ts";
 import { buildProgram } from "./program.ts";
+import { OTHER_NAMES } from "./screen/other-names.ts";
 import { openScreen } from "./screen/screen.ts";
 
 const context: CliContext = {
@@ -68,6 +69,20 @@ describe("an option with an empty value", () => {
 
   it("may be a reason, which is text for people", async () => {
     expect(await refusal("cancel", "run_1", "--reason", "")).toMatchObject({ message: "not in this test" });
+  });
+});
+
+describe("the names of other tools", () => {
+  const found = (words: string): boolean =>
+    words
+      .split(" ")
+      .reduce<typeof program | undefined>(
+        (at, word) => at?.commands.find((child) => child.name() === word),
+        program,
+      ) !== undefined;
+
+  it.each(OTHER_NAMES)("`%s` is no command, and `%s` is one", (name, meant) => {
+    expect([found(name), found(meant)]).toEqual([false, true]);
   });
 });
 

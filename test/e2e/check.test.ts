@@ -192,6 +192,17 @@ describe("antiphon init", () => {
     expect(existsSync(document.written)).toBe(true);
   });
 
+  test("says how to add a module of Python that the sandbox lacks, instead of a run that could not mend it", async () => {
+    project = makeProject({ "antiphon.yaml": "check: python3 -m pytest -q\n", "add.py": "x = 1\n" });
+    const tried = await init("--force");
+    expect({ code: tried.code, stderr: tried.stderr }).toMatchObject({ code: 1 });
+    expect(tried.stderr).toMatch(/`python3 -m pytest -q` needs pytest.*Commit a requirements\.txt/);
+    expect(tried.stderr).not.toContain("if that failure is what to fix");
+    const checked = await check("--head");
+    expect(checked.code).toBe(1);
+    expect(checked.stderr).toMatch(/^error ANT_VERIFY_NO_PROGRAM: .*pytest.*\nremedy: .*requirements\.txt/m);
+  });
+
   test("says how to start a run on a test that ran and failed, and names what passed", async () => {
     const red = { test: "exit 1", build: "node -e 0" };
     project = makeProject({ "package.json": JSON.stringify({ scripts: red }) });

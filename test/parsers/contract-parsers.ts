@@ -107,8 +107,15 @@ export const contractParsers: readonly Parser[] = [
   {
     name: "a check and what its shell says",
     reads: ["contracts/src/runs/check-program.ts"],
-    shapes: repeated(["a", "a ", ": not found", "a: not found\n", "a: ", "\n", " "]),
-    run: (text) => missingProgram(text, 127, text),
+    shapes: repeated([
+      ...["a", "a ", ": not found", "a: not found\n", "a: ", "\n", " "],
+      ...["A= ", "python", "a/", "python -m ", " -m pytest", " -B", "python: No module named pytest"],
+    ]),
+    run: (text) => [
+      missingProgram(text, 127, text),
+      missingProgram(`python -m pytest ${text}`, 1, text),
+      missingProgram(text, 1, "python: No module named pytest"),
+    ],
   },
   {
     name: "a JSON document",

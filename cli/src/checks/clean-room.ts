@@ -59,24 +59,6 @@ export function remedyWithoutRun(code: string): string | null {
   );
 }
 
-/**
- * A check that could not start, which is a mistake of its author; null: none. A check that ran and failed is an answer, which
- * its line above tells.
- */
-export function unstartable({ checks }: CheckReport): Failure | null {
-  for (const { command, exitCode, tail } of checks) {
-    const check = `the check \`${linesOf(command)[0] ?? ""}\``;
-    if (exitCode === 127 && /not found/.test(tail))
-      return new Failure("ANT_VERIFY_NO_PROGRAM", `${check} names a program that the sandbox lacks`);
-    if (exitCode === 126 && /permission denied/i.test(tail))
-      return new Failure("ANT_VERIFY_CHECK_FAILED", `${check} names a file that cannot be executed`, {
-        remedy:
-          "Make the file executable (`git update-index --chmod=+x <file>`), or start it with its interpreter: sh <file>.",
-      });
-  }
-  return null;
-}
-
 function howItEnded({ timedOut, exitCode }: CheckReport["checks"][number]): string {
   return timedOut ? "ran out of time" : exitCode === null ? "did not finish" : `exited ${exitCode}`;
 }

@@ -78,6 +78,8 @@ describe("the antiphon.yaml of `antiphon init`", () => {
     const ends = [1, 2, 0, 126, 127, null].map((exitCode) => ranAndFailed(tried("npm test", exitCode)));
     expect(ends).toEqual([true, true, false, false, false, false]);
     expect(ranAndFailed(tried("npm test", 1, true))).toBe(false);
+    const tail = "/usr/bin/python3: No module named pytest\n";
+    expect(ranAndFailed({ ...tried("python3 -m pytest", 1), tail })).toBe(false);
   });
 
   it("is valid without a check that passes, and names none", () => {

@@ -4,11 +4,13 @@ import { scriptRunner } from "@antiphon/contracts/shapes/script-runner";
 import type { CheckOutcome } from "@antiphon/contracts";
 import { stringify } from "yaml";
 import { duration } from "../screen/table.ts";
+import { lacking } from "./unstartable.ts";
 
 export const PROJECT_FILES = ["antiphon.yaml", "antiphon.yml"] as const;
 
 /** A command that was tried on the commit. */
-export type Tried = Pick<CheckOutcome, "command" | "exitCode" | "timedOut" | "durationMs">;
+export type Tried = Pick<CheckOutcome, "command" | "exitCode" | "timedOut" | "durationMs"> &
+  Partial<Pick<CheckOutcome, "tail">>;
 
 export interface Findings {
   readonly commit: string;
@@ -75,8 +77,9 @@ export function passed({ exitCode }: Tried): boolean {
 }
 
 /** The shell says 126 and 127 of a program that could not be started. */
-export function ranAndFailed({ exitCode, timedOut }: Tried): boolean {
-  return exitCode !== null && !timedOut && ![0, 126, 127].includes(exitCode);
+export function ranAndFailed(tried: Tried): boolean {
+  const { exitCode, timedOut } = tried;
+  return exitCode !== null && !timedOut && ![0, 126, 127].includes(exitCode) && lacking(tried) === null;
 }
 
 export function told({ exitCode, timedOut, durationMs }: Tried): string {

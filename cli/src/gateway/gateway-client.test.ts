@@ -50,8 +50,16 @@ test("a missing gateway, another program in its place and a refusal are distingu
     ),
   );
   expect(failures).toMatchObject([
-    { code: "ANT_GATEWAY_UNREACHABLE", data: { lost: false } },
-    { code: "ANT_GATEWAY_UNREACHABLE", data: { httpStatus: 404 } },
+    {
+      code: "ANT_GATEWAY_UNREACHABLE",
+      data: { lost: false },
+      remedy: expect.stringMatching(/^Start one/) as string,
+    },
+    {
+      code: "ANT_GATEWAY_UNREACHABLE",
+      data: { httpStatus: 404 },
+      remedy: expect.stringContaining("correct ANTIPHON_GATEWAY_URL") as string,
+    },
     { code: "ANT_RUN_NOT_FOUND", remedy: "do this", data: { httpStatus: 404 } },
   ]);
   for (const failure of failures) expect((failure as { remedy: string }).remedy).not.toBe("");

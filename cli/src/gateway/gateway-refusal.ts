@@ -4,13 +4,18 @@ import { Failure } from "../failure.ts";
 /** A proxy answers with these while its gateway is down. */
 const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
+const NOT_A_GATEWAY =
+  "Another program answers there, so the address is not that of a gateway: correct ANTIPHON_GATEWAY_URL. Without this variable, the commands use the services of this machine (`antiphon dev`).";
+
 /** The gateway's own error, or a failure that says another program answered. */
 export function refusal(url: string, httpStatus: number, body: string): Failure {
   const error = parseError(body);
   if (error === null) {
     const message = `${url} answered ${httpStatus} without an Antiphon error; is it the gateway?`;
-    const data = { httpStatus, ...(AWAY.has(httpStatus) ? { away: true } : {}) };
-    return new Failure("ANT_GATEWAY_UNREACHABLE", message, { data });
+    const details = AWAY.has(httpStatus)
+      ? { data: { httpStatus, away: true } }
+      : { data: { httpStatus }, remedy: NOT_A_GATEWAY };
+    return new Failure("ANT_GATEWAY_UNREACHABLE", message, details);
   }
   const { code, message, remedy, ...data } = error;
   return new Failure(code, message, { remedy, data: { ...data, httpStatus } });
@@ -19,7 +24,7 @@ export function refusal(url: string, httpStatus: number, body: string): Failure 
 /** Another program listens there: the answer is not JSON. */
 export function stranger(url: string, httpStatus: number, cause: unknown): Failure {
   return new Failure("ANT_GATEWAY_UNREACHABLE", `${url} answered without JSON; is it the gateway?`, {
-    remedy: "Check ANTIPHON_GATEWAY_URL: another program answers there.",
+    remedy: NOT_A_GATEWAY,
     data: { httpStatus },
     cause,
   });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { Failure } from "../failure.ts";
 import { asFlag } from "./option-refusal.ts";
 
-const refused = (path: string, code = "ANT_INTENT_OPTIONS"): Failure =>
-  new Failure(code, `${path}: must be <= 20, found 999`, { remedy: "of the gateway", data: { path } });
+const refused = (path: string, code = "ANT_INTENT_OPTIONS", details: { remedy?: string } = {}): Failure =>
+  new Failure(code, `${path}: must be <= 20, found 999`, { ...details, data: { path } });
 
 test.each([
   ["/constraints/max_attempts", "--attempts"],
@@ -22,9 +22,18 @@ test.each([
 test.each([["/inputs/agent/argv"], ["/inputs/nothing"], ["/goal"], [""]])(
   "%s has no flag, so the refusal is unchanged",
   (path) => {
-    expect(asFlag(refused(path))).toMatchObject({ remedy: "of the gateway" });
+    const failure = refused(path);
+    expect(asFlag(failure)).toBe(failure);
   },
 );
+
+test("a remedy for just this refusal is kept", () => {
+  const remedy = "Start the gateway with ANTIPHON_TOKENS.";
+  expect(asFlag(refused("/constraints/approvals/needed", undefined, { remedy }))).toMatchObject({
+    message: "--require-approval: must be <= 20, found 999",
+    remedy,
+  });
+});
 
 test("another error is unchanged", () => {
   const failure = refused("/inputs/workflow", "ANT_POLICY_REFUSED");

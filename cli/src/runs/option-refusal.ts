@@ -1,4 +1,5 @@
 // A refused field of an intent, named as the flag that was typed. Pure.
+import { ERRORS } from "@antiphon/contracts/errors";
 import { RUN_OPTIONS } from "@antiphon/contracts/runs/run-options";
 import type { RunFlag } from "@antiphon/contracts/runs/run-options";
 import { Failure } from "../failure.ts";
@@ -13,7 +14,9 @@ export function asFlag(refused: Failure): Failure {
   const message = `${found}: ${failure.message.slice(path.length + 2)}`;
   const { exitCode, data, cause } = failure;
   return new Failure(failure.code, message, {
-    remedy: "antiphon run --help shows how",
+    // The general remedy speaks of fields, and the person typed a flag.
+    remedy:
+      failure.remedy === ERRORS.ANT_INTENT_OPTIONS.remedy ? "antiphon run --help shows how" : failure.remedy,
     exitCode,
     data,
     cause,

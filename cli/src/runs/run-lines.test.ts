@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { age, matches, runRows, sinceTime, type RunFilter, type RunLine } from "./run-lines.ts";
+import { widthOf } from "../screen/colours.ts";
+import { fitted, table } from "../screen/table.ts";
+import { age, LEAST_WIDTHS, matches, runRows, sinceTime, type RunFilter, type RunLine } from "./run-lines.ts";
 
 const NOW = Date.parse("2026-01-02T12:00:00Z");
 const run = (over: Partial<RunLine> = {}): RunLine => ({
@@ -22,6 +24,26 @@ describe("the list of runs", () => {
       ["run_1", "1h", "running", "app", "Fix it \u001b[31m"],
       ["run_1", "?", "failed (ANT_X)", "app", "Fix it \u001b[31m"],
     ]);
+  });
+
+  it.each([30, 60, 80])("fits a terminal of %d columns, and cuts no id", (width) => {
+    const runId = "run_4f0c2k9s0x7d2m1q8z3a";
+    const long = {
+      runId,
+      goal: "g".repeat(100),
+      repo: `/src/${"r".repeat(30)}`,
+      code: "ANT_VERIFY_NO_PROGRAM",
+    };
+    const rows = runRows([run({ ...long, status: "failed" }), run({ ...long, goal: "ぎ".repeat(50) })], NOW);
+    const lines = table(fitted(rows, width, LEAST_WIDTHS));
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+    for (const line of lines.slice(1)) expect(line).toContain(runId);
+    if (width >= 60) expect(lines[1]).toMatch(/failed .*…/);
+  });
+
+  it("is not shortened where it fits", () => {
+    const rows = runRows([run({ goal: "g".repeat(100) })], NOW);
+    expect(fitted(rows, 200, LEAST_WIDTHS)).toEqual(rows);
   });
 
   it.each([

@@ -53,6 +53,9 @@ export function runRows(runs: readonly RunLine[], now: number): string[][] {
   return [["RUN", "AGE", "STATUS", "REPOSITORY", "INTENT"], ...rows];
 }
 
+/** Of the columns, on a narrow terminal: 60 columns hold a row. Ids and ages are never cut. */
+export const LEAST_WIDTHS = [null, null, "succeeded".length, 6, 6] as const;
+
 function state({ status, paused, code }: RunLine): string {
   const words = paused ? `${statusWords(status)}, paused` : statusWords(status);
   return code === null ? words : `${words} (${code})`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { colours, cutTo, rendered, widthOf } from "./colours.ts";
 import { failureLines } from "./failure-lines.ts";
+import { printList } from "./list.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { bytes, duration, table } from "./table.ts";
 import type { Stream } from "./terminal.ts";
@@ -52,6 +53,18 @@ describe("a line", () => {
     const { screen, stdout } = open(false, true);
     screen.out(screen.colours.green("x"));
     expect(stdout).toEqual(["\u001b[32mx\u001b[39m\n"]);
+  });
+});
+
+describe("a list", () => {
+  it("fits the terminal, and is whole in a pipe", () => {
+    const rows = [["run_1", "a goal of many words"]];
+    const terminal = open(true, false, 14);
+    printList(terminal.screen, ["RUN", "INTENT"], rows, [null, 4]);
+    expect(terminal.stdout).toEqual(["RUN    INTENT\n", "run_1  a goal…\n"]);
+    const pipe = open(false, false, 14);
+    printList(pipe.screen, ["RUN", "INTENT"], rows, [null, 4]);
+    expect(pipe.stdout).toEqual(["RUN    INTENT\n", "run_1  a goal of many words\n"]);
   });
 });
 

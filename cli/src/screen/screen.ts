@@ -20,6 +20,8 @@ export interface Screen {
   readonly colours: Colours;
   /** True on a terminal with colours, where a line may be redrawn in place. */
   readonly live: boolean;
+  /** The columns of the terminal, as it is now; null: the result goes to a pipe or a file. */
+  readonly width: number | null;
   /** One line of a result; a line break in it is shown as \n. */
   out(line: string): void;
   /** One line about a result. */
@@ -62,6 +64,9 @@ export function openScreen(wish: boolean | null, { stdout, stderr }: Terminal): 
   return {
     colours,
     live,
+    get width() {
+      return stdout.isTTY === true ? stdout.columns || 80 : null;
+    },
     out: (line) => print(stdout, line),
     err: (line) => print(stderr, line),
     text,

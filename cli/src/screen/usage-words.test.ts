@@ -32,12 +32,19 @@ test.each([
   [["completion", "tcsh"], '<shell> is one of bash, zsh, not "tcsh"'],
   [["get", "run_a", "--nonsense"], "unknown option '--nonsense'"],
 ])("%j is refused in plain words", (words, message) => {
-  expect(usageWords(refusalOf(...words))).toEqual({ message, hint: null });
+  expect(usageWords(refusalOf(...words), words)).toEqual({ message, hint: null });
 });
 
 test("the command that was probably meant is the hint", () => {
-  expect(usageWords(refusalOf("rns"))).toEqual({
+  expect(usageWords(refusalOf("rns"), ["rns"])).toEqual({
     message: "unknown command 'rns'",
     hint: "Did you mean runs?",
   });
+});
+
+test.each([
+  [["list"], "antiphon runs"],
+  [["status", "run_a"], "antiphon get"],
+])("of a name that other tools give a command, the hint is the command: %j", (words, command) => {
+  expect(usageWords(refusalOf(...words), words).hint).toBe(`Did you mean ${command}?`);
 });

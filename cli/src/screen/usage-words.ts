@@ -1,20 +1,30 @@
 // Says in plain words what is wrong with a command line, from the messages of commander. Pure.
 import type { CommanderError } from "commander";
+import { otherName } from "./other-names.ts";
 
 export interface UsageWords {
   readonly message: string;
-  /** Commander's own hint, such as the command that was probably meant; null: it has none. */
+  /** The command that was probably meant, or another hint of commander; null: there is none. */
   readonly hint: string | null;
 }
 
-export function usageWords({ message }: Pick<CommanderError, "message">): UsageWords {
+/** @param args the command line */
+export function usageWords(
+  { message }: Pick<CommanderError, "message">,
+  args: readonly string[],
+): UsageWords {
   const [first = "", ...hints] = message.replace(/^error: /, "").split("\n");
   const hint = hints
     .join(" ")
     .replace(/^\(|\)$/g, "")
     .trim();
+  const [, unknown] = UNKNOWN.exec(first) ?? [];
+  const meant = unknown === undefined ? null : otherName(args, unknown);
+  if (meant !== null) return { message: first, hint: `Did you mean antiphon ${meant}?` };
   return { message: plain(first), hint: hint === "" ? null : hint };
 }
+
+const UNKNOWN = /^unknown command '(.+)'$/;
 
 /** `--status <status>`, or `-s, --status <status>`: `--status`. */
 const nameOf = (flags: string): string => /--[\w-]+/.exec(flags)?.[0] ?? flags;

@@ -41,7 +41,8 @@ export const addCheck: AddVerb = (program, context) => {
 async function check(context: CliContext, flags: CheckFlags): Promise<void> {
   const { repositoryOf } = await import("../runs/repository-place.ts");
   const { workTreeDiff } = await import("../checks/work-tree-diff.ts");
-  const { checkInCleanRoom, checkLines, unstartable } = await import("../checks/clean-room.ts");
+  const { checkInCleanRoom, checkLines } = await import("../checks/clean-room.ts");
+  const { unstartable } = await import("../checks/unstartable.ts");
   const { commandLine } = await import("../checks/command-line.ts");
   const { checksOfWorkTree } = await import("../checks/repository-files.ts");
   const { screen } = context;

@@ -36,6 +36,7 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   const files = await import("../checks/repository-files.ts");
   const { nothingSet, passed, projectFileText, ranAndFailed } = await import("../checks/project-file.ts");
   const { quoted } = await import("../checks/command-line.ts");
+  const { lacking } = await import("../checks/unstartable.ts");
   const { top, head } = await headOf(repositoryOf(flags.repo));
   const there = files.projectFileOf(top);
   if (there !== null && flags.force !== true && flags.dryRun !== true)
@@ -51,6 +52,8 @@ async function init(context: CliContext, flags: InitFlags): Promise<void> {
   context.screen.out(`${written} is written; commit it, so that runs read it`);
   if (good) return;
   context.screen.err(nothingSet(findings));
+  const [lacks] = findings.found.flatMap((one) => lacking(one) ?? []);
+  if (lacks !== undefined) context.screen.err(`${lacks.message}. ${lacks.remedy}`);
   const failing = findings.found.find(ranAndFailed);
   if (failing !== undefined)
     context.screen.err(

@@ -6,7 +6,7 @@ import { examples, runId as aRunId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
 import { filterOf } from "../runs/run-filter.ts";
-import { runRows, STATUSES } from "../runs/run-lines.ts";
+import { LEAST_WIDTHS, runRows, STATUSES } from "../runs/run-lines.ts";
 import type { RunLine } from "../runs/run-lines.ts";
 import { listRuns } from "../runs/run-pages.ts";
 import { printList } from "../screen/list.ts";
@@ -85,7 +85,7 @@ function show(
     return screen.out('no runs yet; start one with: antiphon run "<intent>"');
   if (runs.length === 0) return screen.out("no run matches");
   const [columns = [], ...rows] = runRows(runs, Date.now());
-  printList(screen, columns, rows);
+  printList(screen, columns, rows, LEAST_WIDTHS);
   if (goesOn) screen.err("there are more: --limit <n> or --all");
 }
 

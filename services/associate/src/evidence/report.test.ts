@@ -62,6 +62,7 @@ describe("reportOf", () => {
   test.each([
     ["pytest -q", 127, "sh: 1: pytest: not found\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],
     ["pytest -q", 127, "sh: line 1: pytest: command not found\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],
+    ["python3 -m pytest", 1, "python3: No module named pytest\n", "ANT_VERIFY_NO_PROGRAM", "no such program"],
     ["npm test", 127, "sh: 1: vitest: not found\n", "ANT_VERIFY_SELF_FAILED", "no such program"],
     ["./new.sh", 127, "sh: 1: ./new.sh: not found\n", "ANT_VERIFY_SELF_FAILED", "no such program"],
     ["./check.sh", 126, "sh: 1: ./check.sh: Permission denied\n", "ANT_VERIFY_SELF_FAILED", "not executable"],
@@ -133,10 +134,13 @@ describe("reportOf", () => {
     expect(reportOf(factsWith({ budgetSpent })).decision).toBe("propose");
   });
 
-  test.each(["run", "inspect"] as const)("a %s task that changes files is failed", (kind) => {
+  test.each([
+    ["run", "a run task"],
+    ["inspect", "an inspect task"],
+  ] as const)("a task of kind %s that changes files is failed", (kind, name) => {
     const { code, result } = reportOf(factsWith({ kind }));
     expect(code).toBe("ANT_TASK_MODIFIED_FILES");
-    expect(result.summary).toContain("hello.txt");
+    expect(result.summary).toBe(`${name} must not change files, and changed hello.txt`);
     expect(reportOf(factsWith({ kind, change: null })).result.status).toBe("ok");
   });
 

@@ -99,7 +99,7 @@ function faultOf(facts: AttemptFacts): Fault | null {
       message: `${refusedFirst(facts)}the agent left nothing`,
     };
   if (!changesFiles(facts) && facts.change !== null) {
-    const message = `a ${facts.git_action ?? facts.kind} task must not change files, and changed ${listOf(facts.change.files)}`;
+    const message = `${withArticle(facts.git_action ?? facts.kind)} task must not change files, and changed ${listOf(facts.change.files)}`;
     return { code: "ANT_TASK_MODIFIED_FILES", message };
   }
   const check = failedCheck(facts);
@@ -113,6 +113,9 @@ function faultOf(facts: AttemptFacts): Fault | null {
   }
   return null;
 }
+
+/** Of the names of kinds and git actions, those that begin with a vowel also sound so. */
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
 
 /** An agent that was to leave files and left none. Of an agent that was to leave none, the output may be the whole result. */
 function isIdle({ kind, change, left, wants }: AttemptFacts): boolean {
@@ -158,7 +161,8 @@ function endedBadly(fact: CommandFact): string {
 /** In plain words, what the shell's own two codes mean, and that there is no network. */
 function whyOf(fact: CommandFact): string {
   const said = fact.stderr.tail;
-  if (fact.exitCode === 127 && NOT_FOUND.test(said)) return " (the image of the sandbox has no such program)";
+  if (isMissingProgram(fact) || (fact.exitCode === 127 && NOT_FOUND.test(said)))
+    return " (the image of the sandbox has no such program)";
   if (fact.exitCode === 126 && /permission denied/i.test(said))
     return " (not executable: `git update-index --chmod=+x`)";
   const network = missedNetwork(said.trim() || fact.stdout.tail);

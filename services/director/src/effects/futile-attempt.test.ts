@@ -11,8 +11,12 @@ const T1 = "T-001";
 const CAUSE = { seq: 1, digest: "sha256:0" };
 const other: AgentSpec = { kind: "command", argv: ["other"] };
 
-function failedOnce(code: string, next_agents: AgentSpec[] = [], kind: "edit_repo" | "git" = "edit_repo") {
-  const { agent } = runOptions();
+function failedOnce(
+  code: string,
+  next_agents: AgentSpec[] = [],
+  kind: "edit_repo" | "inspect" | "git" = "edit_repo",
+  { agent }: { readonly agent: AgentSpec } = runOptions(),
+) {
   const { task } = planned(T1);
   const log = new RecordLog().opened([{ ...planned(T1), task: { ...task, kind }, agent }], { next_agents });
   log.dispatched(T1).claimed(T1).reported(T1, 1, "failed", code);
@@ -61,4 +65,18 @@ test("a git task whose change may not be made is not tried again, and one whose 
     expect(failedOnce(code).tried, "an agent may make another change").not.toThrow();
   }
   expect(failedOnce("ANT_VERIFY_CHECK_FAILED", [], "git").tried).not.toThrow();
+});
+
+test("a scripted agent that changed files where it may not is not tried again, unless its commands may do otherwise", () => {
+  const code = "ANT_TASK_MODIFIED_FILES";
+  const doing = (...commands: string[]) => ({ agent: { kind: "scripted" as const, commands } });
+  const { tried } = failedOnce(code, [], "inspect", doing("echo hello > a.txt"));
+  expect(tried).toThrow("it is failed; another attempt would make the same change");
+  expect(tried).toThrow(expect.objectContaining({ code }));
+  for (const command of ['echo "$ANTIPHON_EPOCH" > a.txt', "antiphon-ask 'which file?'"])
+    expect(failedOnce(code, [], "inspect", doing(command)).tried).not.toThrow();
+  expect(failedOnce(code, [other], "inspect", doing("true")).tried).not.toThrow();
+  expect(failedOnce(code, [], "inspect", { agent: other }).tried, "a program may do otherwise").not.toThrow();
+  for (const its of ["ANT_PATCH_PROTECTED", "ANT_VERIFY_CHECK_FAILED", "ANT_AGENT_FAILED"])
+    expect(failedOnce(its, [], "edit_repo", doing("./generate.sh")).tried).not.toThrow();
 });

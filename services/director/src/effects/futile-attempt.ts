@@ -1,11 +1,19 @@
 /**
  * Finds tasks whose next attempt would fail as the last one did. An agent without a model is not started again, because the
- * deployment still lacks the model, its host or the key. A git task whose change was refused would make the same change.
+ * deployment still lacks the model, its host or the key. A git task whose change was refused would make the same
+ * change, and so would a scripted agent that changed files where it may not change any.
  *
  * The fold treats such a failure as any other, because Directors of older releases do. The task ends by a record of its own,
  * the refused dispatch of the next attempt, so all Directors of a run fold it alike (run/R1). Pure.
  */
-import { AntiphonError, canonicalJson, isErrorCode, type RunOptions } from "@antiphon/contracts";
+import {
+  AntiphonError,
+  canonicalJson,
+  isErrorCode,
+  type AgentSpec,
+  type ErrorCode,
+  type RunOptions,
+} from "@antiphon/contracts";
 import type { TaskState } from "@antiphon/run";
 import { agentOfAttempt } from "./agent-of-attempt.ts";
 
@@ -18,6 +26,9 @@ const OF_THE_AGENT: ReadonlySet<string> = new Set([
 /** Rules for patches: scope, protected files, policy, size and form. */
 const OF_THE_CHANGE = "ANT_PATCH_";
 
+/** A command that reads its attempt, asks a person or is told something may make another change next time. */
+const TELLS_ATTEMPTS_APART = /antiphon/i;
+
 /** @throws AntiphonError with the code and the message of the last attempt */
 export function requireOtherAgent(
   task: Pick<TaskState, "planned" | "phase" | "feedback" | "rejections">,
@@ -25,9 +36,21 @@ export function requireOtherAgent(
 ): void {
   const last = task.feedback.at(-1);
   if (last?.epoch !== task.phase.epoch - 1 || !isErrorCode(last.code)) return;
-  const isGit = task.planned.task.kind === "git";
-  if (!OF_THE_AGENT.has(last.code) && !(isGit && last.code.startsWith(OF_THE_CHANGE))) return;
   const failed = agentOfAttempt({ ...task, rejections: task.rejections - 1 }, options);
+  const isSameChange = makesSameChange(task.planned, failed, last.code);
+  if (!OF_THE_AGENT.has(last.code) && !isSameChange) return;
   if (canonicalJson(failed) !== canonicalJson(agentOfAttempt(task, options))) return;
-  throw new AntiphonError(last.code, last.message);
+  const why = isSameChange ? `${last.message}; another attempt would make the same change` : last.message;
+  throw new AntiphonError(last.code, why);
+}
+
+/**
+ * Only a change by a task that may make none ends a scripted agent, because it was never judged. Of a change that the clean room
+ * refused, the verdict FAIL of the last attempt is to stand.
+ */
+function makesSameChange({ task }: TaskState["planned"], agent: AgentSpec, code: ErrorCode): boolean {
+  const isRefused = code === "ANT_TASK_MODIFIED_FILES";
+  if (task.kind === "git") return isRefused || code.startsWith(OF_THE_CHANGE);
+  if (agent.kind !== "scripted" || !isRefused) return false;
+  return !(agent.commands ?? task.commands).some((command) => TELLS_ATTEMPTS_APART.test(command));
 }

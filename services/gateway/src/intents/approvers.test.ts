@@ -1,4 +1,4 @@
-import type { RunOptions } from "@antiphon/contracts";
+import { AntiphonError, type RunOptions } from "@antiphon/contracts";
 import { runOptions } from "@antiphon/contracts/testing/records";
 import { describe, expect, it } from "vitest";
 import { checkApprovers } from "./approvers.ts";
@@ -28,6 +28,19 @@ describe("the approvals a run requires", () => {
     expect(() => checkApprovers(needs(1), ["ann", "ben"], ["ann", "ben"])).toThrow(refused(0));
     expect(() => checkApprovers(needs(1), ["ann", "ben"], ["ann", "ben", "cleo"])).not.toThrow();
     expect(() => checkApprovers(needs(1), ["local", "ben"], ["ben"])).toThrow(refused(0));
+  });
+
+  it("are refused with a remedy that says how people get tokens, and how many may be asked for", () => {
+    const remedyOf = (people: string[]): string => {
+      try {
+        checkApprovers(needs(2), ["local"], people);
+      } catch (error) {
+        return AntiphonError.from(error).remedy;
+      }
+      return "none";
+    };
+    expect(remedyOf([])).toMatch(/^Ask for 1 at most\. Otherwise: Start the gateway .*ANTIPHON_TOKENS=ann:/);
+    expect(remedyOf(["ann"])).toBe("none");
   });
 
   it("are none if none are requested", () => {

@@ -25,8 +25,17 @@ export function checkApprovers(
   const besides =
     answered.length === 0 ? "the requester" : "the requester and those whose answers the run takes over";
   const message = `${path}: ${needed} ${needed === 1 ? "person has" : "people have"} to approve, but this deployment knows only ${eligible} beside ${besides}; each needs a token of their own (ANTIPHON_TOKENS)`;
-  throw new AntiphonError("ANT_INTENT_OPTIONS", message, { data: { path, needed, eligible } });
+  throw new AntiphonError("ANT_INTENT_OPTIONS", message, {
+    data: { path, needed, eligible },
+    remedy:
+      eligible === 0 || !path.startsWith("/")
+        ? GIVE_TOKENS
+        : `Ask for ${eligible} at most. Otherwise: ${GIVE_TOKENS}`,
+  });
 }
+
+const GIVE_TOKENS =
+  "Start the gateway (on one machine `antiphon dev`) with ANTIPHON_TOKEN=<secret> ANTIPHON_TOKENS=ann:<secret>,ben:<secret>, a token for each who approves; each approves with ANTIPHON_TOKEN set to their own (docs/guides/approvals.md).";
 
 function demands(
   { approvals, tasks = [] }: Pick<RunOptions, "approvals" | "tasks">,

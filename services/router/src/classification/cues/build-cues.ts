@@ -6,10 +6,10 @@ export const BUILD_CUES: readonly CueGroup[] = [
     name: "a verb of making",
     words: `add|adds|added|adding|build|builds|implement*|create|creates|introduc*|write|develop|generat*|make|makes|provide*|put|expose*|ship|include|includes|insert|set up|setup|hook up|wire|wire up|integrate*|install|emit|enable*|support|supports|publish|display|show|render|print|log|send|extend|
       fuge|hinzu|hinzufugen|ergan*|erganz*|baue|bau|bauen|einbauen|erstell*|implementier*|anlegen|leg|lege|schreib*|einfuhr*|einfug*|ermoglich*|unterstutz*|zeig|zeige|anzeigen|stell|mach|mache|generier*|
-      ajout*|rajout*|cree|creer|creez|implement*|ecri*|mettre|mets|mettez|integr*|genere*|affich*|permettre|ajouter|installe*|exporter|
-      anad*|agreg*|crea|crear|cread|implement*|escrib*|pon|poner|poned|ponle|incluy*|genera*|integra*|muestra*|mostrar|permit*|haz|monta|mete|
-      adicion*|acrescent*|crie|criar|cria|implement*|escrev*|coloca*|coloque|colocar|bota|botar|inclu*|gera|gerar|gere|integr*|mostr*|permit*|faca|fazer um|poe|
-      aggiung*|crea|creare|implement*|scriv*|metti|mettere|inserisc*|inseri*|genera*|integra*|mostra*|permett*|fai|
+      ajout*|rajout*|cree|creer|creez|implement*|ecri*|mettre|mets|mettez|integre|integrer|integrez|integrons|genere*|affich*|permettre|ajouter|installe|installez|installes|exporter en|exporter le|exporter la|exporter les|exporter des|exporter au|exporter vers|
+      anad*|agreg*|crea|crear|cread|implement*|escrib*|pon|poner|poned|ponle|incluy*|genera|generar*|generad*|generac*|genere|generen|integra|integrar*|integrac*|integre|integren|muestra*|mostrar|permit*|haz|monta|mete|
+      adicion*|acrescent*|crie|criar|cria|implement*|escrev*|coloca*|coloque|colocar|bota|botar|inclua*|incluir*|inclui|incluindo|inclusao|gera|gerar|gere|integra|integrar*|integrac*|integre|integrem|mostr*|permit*|faca|fazer um|poe|
+      aggiung*|crea|creare|implement*|scriv*|metti|mettere|inserisc*|inseri*|genera|generare|generazion*|generi|integra|integrare|integrazion*|integri|mostra*|permett*|fai|
       voeg|toevoegen|toe|maak|maken|bouw|bouwen|implementeer*|schrijf|schrijven|zet|laat|genereer*|toon|tonen|
       dodaj*|dodac|doda*|dodanie|dopis*|stworz*|utworz*|zaimplement*|napisz*|wprowadz*|wstaw*|zrob|zrobcie|wygeneruj*|wyswietl*|pokaz*|obsluga|obsluge|
       добав*|созда*|сделай*|сделать|сделайте|реализ*|напиши*|внедр*|встав*|вывод*|покаж*|поддержк*|прикрут*|запили*|допиш*|
@@ -27,9 +27,9 @@ export const BUILD_CUES: readonly CueGroup[] = [
       ander*|umbenenn*|benenn*|ersetz*|tausch*|austausch*|verschieb*|entfern*|losch*|aktualisier*|umstell*|stelle um|refaktor*|ubersetz*|aufraum*|verklein*|vergross*|hochziehen|rausnehmen|raus|
       chang*|renomm*|remplac*|deplac*|supprim*|retir*|enlev*|met a jour|mettre a jour|mets a jour|traduis*|traduire|refactor*|convert*|bascule|extrai*|passe|passer|
       cambi*|renombr*|reemplaz*|sustitu*|mueve|mover|elimin*|quita*|borra*|actualiz*|traduc*|refactoriz*|conviert*|extrae*|sube|baja|
-      troc*|mud*|altera*|altere|renomei*|substitu*|mov*|remov*|apag*|atualiz*|traduz*|refator*|converte*|extrai*|tira|tirar|
+      troc*|mud*|altera*|altere|renomei*|substitu*|mova|movam|mover|movimenta*|remova|removam|remover|remocao|apag*|atualiz*|traduz*|refator*|converta|convertam|converte|converter o|converter os|converter as|converter para|extrai*|tira|tirar|
       cambia*|rinomin*|sostitu*|spost*|rimuov*|elimin*|togli|aggiorn*|traduc*|refactor*|convert*|estrai*|porta|passa|
-      verander*|wijzig*|hernoem*|vervang*|verplaats*|verwijder*|haal|update*|vertaal*|refactor*|splits|zet om|omzetten|
+      verander*|wijzig*|hernoem*|vervang*|verplaats*|verwijder*|haal|updaten|update|vertaal*|refactor*|splits de|splits het|splits op|opsplits*|zet om|omzetten|
       zmien*|zmiana|przemian*|zamien*|zastap*|przenies*|usun*|zaktualizuj*|przetlumacz*|refaktor*|wydziel*|podbij*|przerob*|
       измени*|помен*|переимен*|замен*|перенес*|удал*|убер*|убрать|обнов*|перевед*|рефактор*|вынес*|переделай*|переписать|перепиши*|вынеси|
       degistir*|yeniden adlandir*|tasi|tasiyin|sil|silin|kaldir*|guncelle*|cevir*|yukselt*|ayir|refactor*|donustur*|
@@ -46,14 +46,14 @@ export const BUILD_CUES: readonly CueGroup[] = [
       j'aimerais|il faudrait|on aurait besoin|il nous faut|besoin|pouvoir|fonctionnalite|ce serait|serait bien|doit|doivent|afin|pour que|souhait*|voudr*|
       me gustaria|quisiera|quiero|necesito|necesitamos|estaria bien|funcionalidad|deberia|deben|para que|hace falta|podemos|podriais|podrias|
       gostaria|quero|preciso|precisamos|seria bom|funcionalidade|deveria|devem|para que|da pra|tem como|poderia|
-      vorrei|mi piacerebbe|ci serve|serve|bisogno|sarebbe bello|sarebbe comodo|funzionalita|dovrebb*|deve|devono|in modo che|riusciresti|potresti|
+      vorrei|mi piacerebbe|ci serve|mi serve|serve un|serve una|serve che|servirebbe|non serve|bisogno|sarebbe bello|sarebbe comodo|funzionalita|dovrebb*|deve|devono|in modo che|riusciresti|potresti|
       ik wil|graag|we hebben nodig|zou fijn|zou mooi|functie|moet|moeten|zodat|kunnen we|kun je|kan je|mag|
       chcialbym|chcialabym|potrzebuje*|potrzebny|potrzebna|przydalby|przydaloby|przydalaby|funkcj*|powin*|musi|zeby|aby|mozecie|mozesz|
       хотелось бы|хочу|нужен|нужна|нужно|нужны|было бы|функци*|должн*|чтобы|можно|надо|хорошо бы|
       isterim|istiyorum|lazim|gerek|gerekiyor|guzel olur|iyi olur|ozelli*|olmali|olsun|boylece|icin|
       ほしい|欲しい|お願いします|してください|必要です|たいです|してほしい|機能|したい|원합|싶|필요합|해 주세요|해주세요|기능|되게|하게 해|있으면|좋겠|
       希望|想要|需要一个|最好|能不能加|能不能|功能|可以让|应该|麻烦加|方便|要求|让用户|
-      chtel* bych|chceme|potrebuj*|moznost|mozno|melo by|mel by|mela by|aby|hodilo by|bylo by|super|prosim pridej*|хочеться|хотілося б|потрібн*|можливіст*|щоб|було б|має бути|
+      chtel* bych|chceme|potrebuj*|moznost|mozno|melo by|mel by|mela by|aby|hodilo by|bylo by|prosim pridej*|хочеться|хотілося б|потрібн*|можливіст*|щоб|було б|має бути|
       варто додати|бажано|vill ha|skulle vilja|onskar|onskan|behover|borde|ska ga att|mojlighet*|vore|sa att|toppen|wish:|idea:|suggestion|ability|possibility|enhancement*|improvement*|
       would like|would help|would be welcome|should be possible|should remember|should look|let people|lets users|
       चाहिए|चाहते हैं|सुविधा|समर्थन|chahiye|نريد|نحتاج|أريد|ميزة|دعم|butuh|ingin|pengen|fitur|dukungan|muốn|cần có|tính năng|chức năng|hỗ trợ|cho phép`,

@@ -8,8 +8,8 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       fehler|fehlers|fehlermeldung*|absturz*|abgesturzt*|ausnahme|storung*|panne*|
       erreur*|plantage*|plante|plantent|plantait|panne*|anomalie*|
       error|errores|fallo|fallos|falla|fallan|averia*|cuelgue*|
-      erro|erros|falha|falhas|pane|travamento*|errore|errori|guasto*|anomalia*|crasha*|
-      fout|fouten|foutmelding*|storing*|blad|bledy|bledow|bledu|bledem|awari*|usterk*|
+      erro|erros|falha|falhas|deu pane|em pane|uma pane|pane na|pane no|travamento*|errore|errori|guasto*|anomalia*|crasha*|
+      fout|fouten|foutmelding*|een storing|de storing|storing bij|storingen|storingsmelding*|blad|bledy|bledow|bledu|bledem|awari*|usterk*|
       ошибк*|баг|баги|бага|сбой|сбои|сбоит|авари*|hata|hatasi|hatalar*|hataya|ariza*|cokme*|
       エラー|バグ|不具合|例外|障害|クラッシュ|오류|에러|버그|장애|예외|크래시|错误|报错|故障|异常|崩溃|问题|闪退|
       chyb*|zavad*|pad aplikace|vyjimk*|selhan*|preklep*|помилк*|баги|баг|збіи|збої|аварі*|виняток|виключенн*|fel|felet|felmeddelande*|krasch*|avbrott*|undantag*|stavfel*|typo|typos|
@@ -24,7 +24,7 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       schlagt fehl|fehlschlag*|fehlgeschlagen|kaputt*|sturzt|hangt|bricht|abgebrochen|friert|verschwind*|verschwunden|klemmt|stirbt|haut ab|spinnt|
       echoue*|casse|cassee|casses|cassait|bloque|bloquee|fige|figee|disparai*|disparu*|tombe|rame|
       falla|fallan|fallando|fallo|rompe|rompio|roto|rota|cuelga|congela|desaparec*|peta|bloquea|se cae|revienta|
-      falha|falham|falhando|quebra|quebrou|quebrad*|trava|travou|travando|cai|caiu|some|sumiu|sumiram|desaparec*|parou|
+      falha|falham|falhando|quebra|quebrou|quebrad*|trava|travou|travando|cai|caiu|some da|some do|some quando|some ao|some depois|e some|sumiu|sumiram|desaparec*|parou|
       fallisce|falliscono|rotto|rotta|rotti|si blocca|bloccat*|crasha|sparisc*|sparit*|si pianta|impazz*|si rompe|
       faalt|falen|kapot|crasht|loopt vast|hangt|verdwijn*|verdwenen|stuk|valt om|blijft hangen|
       nie przechodzi|wywala*|wysypuje|psuje|zepsut*|zawiesz*|znika*|zniknel*|pada|padaja|sypie|gubi|
@@ -64,10 +64,10 @@ export const DEBUG_CUES: readonly CueGroup[] = [
     name: "a wrong result",
     words: `wrong|wrongly|incorrect*|corrupt*|duplicate*|duplicated|twice|missing|empty|blank|stale|garbage|off by|negative|mismatch*|instead of|instead|unexpected*|weird|weirdly|strange|odd|nan|undefined|null|inconsistent*|overlap*|flicker*|jump|jumps|jumped|slow|slower|lag|laggy|spikes|spiking|100%|duplicates|lost|loses|losing|shifted|mixed up|out of sync|ignored|ignores|misaligned|skips|skipped|
       falsch*|doppelt*|leer|leere|leeren|fehlt|fehlen|verschoben|statt|seltsam|komisch|langsam*|flacker*|ignoriert|vertauscht|weg|nur noch|
-      mauvais*|faux|fausse|double|doublon*|en double|vide|vides|manquant*|manque|au lieu de|bizarre|lent|lente|decale*|incorrect*|deux fois|
+      mauvais*|faux|fausse|doublon*|en double|vide|vides|manquant*|manque|au lieu de|bizarre|lent|lente|decale*|incorrect*|deux fois|
       incorrect*|mal|equivocad*|duplicad*|vaci*|falta|faltan|en vez de|en lugar de|raro|rara|lento|lenta|dos veces|en blanco|en cero|pierde|
       errado|errada|errados|incorret*|duplicad*|vazi*|faltando|em vez de|ao inves de|estranh*|lento|lenta|duas vezes|em branco|zerad*|
-      sbagliat*|errat*|doppi*|vuot*|manca|mancano|invece di|invece che|stran*|lento|lenta|lentissim*|due volte|bianc*|
+      sbagliat*|errat*|doppi*|vuot*|manca|mancano|invece di|invece che|strano|strana|strani|strane|stranamente|stranezz*|lento|lenta|lentissim*|due volte|bianc*|
       verkeerd*|dubbel*|leeg|lege|ontbreekt|ontbreken|in plaats van|raar|vreemd|traag|twee keer|springt|
       zle|zly|zla|bledn*|podwojn*|dwa razy|pust*|brak|brakuje|zamiast|dziwn*|woln*|niepopraw*|powoli|
       неправильн*|неверн*|дважды|дубл*|пуст*|вместо|странн*|медленн*|тормоз*|теря*|лишн*|криво|
@@ -102,7 +102,7 @@ export const DEBUG_CUES: readonly CueGroup[] = [
     name: "a wish to have it fixed",
     words: `fix|fixes|fixed|fixing|hotfix|repair|resolve|solve|sort it out|sort this out|sort out|make it stop|unbreak|troubleshoot|debug*|mend|get it working|needs to stop|patch it|bring it back|restore|
       beheb*|fixen|fixt|repar*|reparier*|korrigier*|in ordnung bringen|losen|hinbekommen|
-      corrige*|corriger|repare*|resoudre|debug*|regler|arregl*|soluciona*|corrig*|repar*|resolver|consert*|arrum*|corrij*|resolv*|
+      corrige*|corriger|repare*|resoudre|debug*|regler|arregl*|soluciona*|corrig*|repar*|resolver o|resolver a|resolver os|resolver as|resolver esse|resolver este|resolver isso|resolver el|resolver la|resolver esto|consert*|arrum*|corrij*|resolva*|resolve|resolvam|resolvido|resolvemos|
       correggi*|correggere|sistema*|ripara*|risolv*|aggiusta*|los op|oplossen|fixen|repareren|herstel*|verhelp*|maken|
       napraw*|popraw*|rozwiaz*|исправ*|почин*|поправ*|пофикс*|устран*|duzelt*|coz|cozun|cozelim|cozul*|onar*|gider|giderin|
       直して|修正して|修正を|直す|修理|解決|고쳐|고치|수정해|수정 |해결|잡아|修复|修一下|修好|解决|修下|改好|
@@ -118,7 +118,7 @@ export const DEBUG_CUES: readonly CueGroup[] = [
       dlaczego|czemu|przyczyn*|znajdz|nie wiem|ustal|sprawdz czemu|почему|причин*|разобраться|разберитесь|выясни*|не понимаю|найти|в чем дело|
       neden|niye|sebeb*|nedenini|anlamadim|bilmiyorum|bul|bulun|
       なぜ|原因|調べて|調査|わからない|分からない|どうして|왜|원인|찾아|모르겠|조사|이유|为什么|原因|怎么回事|排查|查一下|找出|为啥|看看是|定位|
-      proc|pricin*|zjist*|nevim|netus*|чому|причин*|з'ясу*|розбер*|не розумію|не знаю чому|varfor|orsak*|ta reda|vet inte|fattar inte|forstar inte|
+      proc|pricina|priciny|pricinu|pricine|pricinou|pricinach|zjist*|nevim|netus*|чому|причин*|з'ясу*|розбер*|не розумію|не знаю чому|varfor|orsak*|ta reda|vet inte|fattar inte|forstar inte|
       क्यों|वजह|لماذا|ليش|سبب|kenapa|mengapa|penyebab|tại sao|vì sao|nguyên nhân`,
   },
 ];

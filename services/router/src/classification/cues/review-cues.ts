@@ -6,19 +6,19 @@ export const REVIEW_CUES: readonly CueGroup[] = [
     name: "a request to look",
     words: `review|reviews|reviewed|reviewing|reviewer|re-review|audit*|critique*|proofread*|inspect*|look over|look at|look through|go over|go through|going over|read through|read over|a look|once over|once-over|skim|sanity check|double check|double-check|second pair of eyes|eyes on|pair of eyes|cast an eye|give it a read|assess*|evaluat*|vet|check over|walk through|examin*|peek|glance|
       review*|prufen|pruf|prufe|uberpruf*|durchsehen|anschauen|anschaut|anguckst|angucken|anzuschauen|drubersehen|druberschau*|drubergucken|drubergehen|begutacht*|durchles*|durchgeh*|ansehen|beurteil*|bewert*|lies|lest|schau|schauen|blick|sichte*|
-      relis|relire|relisez|relecture|revue|revoir|jeter un|jette un|jetez un|coup d'oeil|examine*|verifie*|audit*|evalue*|parcour*|regarde*|regarder|lire|passer en revue|
-      revis*|echa un|echar un|echale un|echas un|ojo|vistazo|audit*|mira|mirar|evalua*|leer|lee|leelo|repasa*|analiza*|examina*|comprueba*|
-      revis*|olhada|olhar|da uma|dar uma|audit*|avali*|leia|ler|analis*|confere|conferir|examin*|verifi*|
-      rivedi|rivedere|revision*|occhiata|controlla*|dai un'occhiata|guarda|guardare|leggi|leggere|valuta*|verifica*|esamina*|dare un|ricontroll*|rileggi*|
+      relis|relire|relisez|relecture|revue|revoir|jeter un|jette un|jetez un|coup d'oeil|examine*|verifie|verifier|verifiez|verifies|verifions|verifiant|audit*|evalue*|parcour*|regarde*|regarder|lire|passer en revue|
+      revisa|revisad*|revisar*|revisen|revisemos|revisalo|revisame|revise|una revision|la revision|revision de|revision del|echa un|echar un|echale un|echas un|ojo|vistazo|audit*|mira|mirar|evalua*|leer|lee|leelo|repasa*|analiza*|examina*|comprueba*|
+      revisa|revisar*|revise|revisem|revisao|revisoes|revisando|olhada|olhar|da uma|dar uma|audit*|avali*|leia|ler|analis*|confere|conferir|examin*|verifique*|verifica|verificar*|verificando|verificou|
+      rivedi|rivedere|revisione|revisioni|revisionare|revisiona|occhiata|controlla*|dai un'occhiata|guarda|guardare|leggi|leggere|valuta*|verifica|verificare|verificate|verificando|verificalo|esamina*|dare un|ricontroll*|rileggi*|
       nakijk*|kijk|kijken|bekijk*|meekijk*|doorlez*|doornemen|beoordel*|review*|controleer*|blik|nalez*|doorlopen|lees|loop door|
-      przejrzyj*|przejrze*|przeglad*|zerknij*|zerkn*|rzuc*|okiem|oce*|ocen*|sprawdz*|przeczyta*|zrecenzuj|recenzj*|weryfik*|obejrz*|spojrz*|
+      przejrzyj*|przejrze*|przeglad*|zerknij*|zerkn*|rzuc*|okiem|ocen*|sprawdz*|przeczyta*|zrecenzuj|recenzj*|weryfik*|obejrz*|spojrz*|
       посмотр*|глян*|просмотр*|ревью|отревью*|провер*|оцен*|прочита*|прочти*|аудит*|взгля*|изучи*|
       bakar misin|goz at*|gozden gecir*|incele*|bakin|bak|bakabilir*|bakman|degerlendir*|kontrol et*|oku|okuyup|goz gezdir*|denetle*|inceleme*|
       レビュー|見て|確認して|確認を|チェック|目を通|読んで|監査|見直し|ご覧|査読|評価|리뷰|봐 주|봐줘|봐주|검토|살펴|훑어|읽어|확인해|점검|감사|평가|검수|
       看看|看一下|看下|审查|审阅|评审|检查|过目|审一下|过一遍|review|审核|把关|读一下|看一遍|帮忙看|审计|评估一下|评一下|瞅|
       zkontroluj*|zreviduj*|revizi|revize|kontrola|kontrolu|audit*|mrkn*|podivej*|koukn*|projdi|projdete|precti*|precte|posoud*|zhodnot*|proverit|proverte|переглян*|перегляд*|подиви*|
       глян*|перевір*|оціни*|оцінка|оцінк*|прочита*|аудит*|погляд*|пройди*|рев'ю|granska*|granskning*|titta*|kolla*|las igenom|lasa|ga igenom|gar igenom|bedom*|genomgang*|recensera|
-      revision|utvarder*|evaluate|evaluation|second pair of eyes|eyes on|lgtm|ptal|rfr|penetration test|
+      en revision|revision av|revisionen|utvarder*|evaluate|evaluation|second pair of eyes|eyes on|lgtm|ptal|rfr|penetration test|
       समीक्षा|जांच|जाँच|देखकर|देख लो|देख लें|راجع|مراجعة|ألق نظرة|تدقيق|افحص|فحص|tinjau*|periksa|cek kode|lihat kode|review kode|xem giúp|xem qua|đánh giá|rà soát|review giúp`,
   },
   {
@@ -48,7 +48,7 @@ export const REVIEW_CUES: readonly CueGroup[] = [
       achados|vulnerabilidad*|pontos fracos|suspeit*|deixei passar|riscos|falhas de|brechas|relatorio|gambiarra|fraquezas|
       punti deboli|vulnerabilit*|criticita|sospett*|sfuggit*|rischi|lacune|rilievi|falle|
       bevindingen|zwakke plekken|zwakke|kwetsbaar*|gemist|risico*|verdacht*|gaten|aandachtspunt*|
-      znalezisk*|slab*|podejrzan*|przeoczy*|ryzyk*|dziur*|luk*|zastrzezen*|podatnosc*|
+      znalezisk*|slaby|slaba|slabe|slabo|slabych|slabym|slabos*|podejrzan*|przeoczy*|ryzyk*|dziur*|luk*|zastrzezen*|podatnosc*|
       уязвим*|слаб*|подозрительн*|упустил*|риск*|дыр*|узк*|недочет*|косяк*|слабые места|
       bulgu*|zayif*|acik var|aciklar*|supheli|kacirdi*|gozden kac*|riskler*|eksiklik*|
       問題点|懸念|気になる|見落と|脆弱|リスク|弱点|怪しい|指摘事項|問題がないか|漏れ|문제점|취약|놓친|우려|위험|빠뜨린|허점|문제 없는지|문제없|의심|

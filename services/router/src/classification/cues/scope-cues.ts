@@ -48,7 +48,7 @@ export const SCOPE_CUES: readonly CueGroup[] = [
       nog niet|nog niks|nog geen|voorlopig|eerst|voordat iemand|voordat we beginnen|geen code|zonder code|
       na razie|jeszcze nie|najpierw|zanim ktos|zanim zaczniemy|bez kodu|zadnego kodu|bez kodowania|nie koduj*|nie pisz|
       пока не|пока ничего|пока|сначала|прежде чем|до начала|код не|код пока|без кода|кода пока|не пиши|не пишите|кодить не|
-      henuz|simdilik|once|baslamadan|kod yazma*|kod sonra|kodsuz|kodlamaya baslamadan|daha kod|kod yok|
+      henuz|simdilik|daha once|once bir|once plan*|once oneri*|en once|ilk once|bundan once|etmeden once|yazmadan once|baslamadan once|once konus*|yapmadan once|baslamadan|kod yazma*|kod sonra|kodsuz|kodlamaya baslamadan|daha kod|kod yok|
       まだ|まずは|とりあえず|着手前|コードは書かな|実装はまだ|実装前|先に|コードはまだ|実装しない|今は|コード不要|아직|우선|먼저|코드는|구현은|구현 전|코딩 전|시작하기 전|일단|지금은|
       先别|暂时|先不|先给|先列|先写|还不|写代码之前|不写代码|不要写代码|别写代码|动手前|先出|先帮|之前|
       zatim|nejdriv|nez zacne*|nez se|jeste ne|bez kodu|поки|спочатку|спершу|ще не|до коду|без коду|innan nagon|innan vi|forst|an sa lange|inte an|ingen kod|inget an|

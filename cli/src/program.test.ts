@@ -86,6 +86,15 @@ describe("the names of other tools", () => {
   });
 });
 
+it("a decision about what is no digest is refused before anything is sent", async () => {
+  const words = ["approve", "run_1", "--verdict", "sha256-typo"];
+  await expect(buildProgram(context).parseAsync(words, { from: "user" })).rejects.toMatchObject({
+    code: "ANT_USAGE",
+    message: '--verdict takes a digest (sha256-...), not "sha256-typo"',
+    remedy: "`antiphon get run_1` shows it",
+  });
+});
+
 describe("the environment of the CLI", () => {
   it("has a default for every setting", () => {
     expect(readConfig("/app", {})).toMatchObject({

@@ -306,6 +306,8 @@ describe("a run whose change people have to approve", () => {
     const got = (await stack.antiphon(["get", document.runId], as(ANN))).stdout;
     expect(got).toMatch(/commit \w{10} was not decided, 0 of 1;/);
     expect(got).toContain(`\`antiphon retry ${document.runId}\``);
+    const late = await stack.antiphon(["approve", document.runId], as(BEN));
+    expect([late.code, late.stderr]).toEqual([2, expect.stringMatching(/^error ANT_RUN_TERMINAL: /)]);
     const again = await stack.antiphon(["cancel", document.runId], as(ANN));
     expect([again.code, again.stdout.trim()]).toEqual([
       0,

@@ -138,6 +138,23 @@ describe("antiphon run", () => {
 });
 
 describe("a person on the command line", () => {
+  test("who types Ctrl-C as soon as the id of the run is shown learns that it goes on, and how to stop it", async () => {
+    project = makeProject(BROKEN_CALCULATOR);
+    const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway };
+    const watching = start(process.execPath, [ANTIPHON, ...fixing(project)], { env });
+    let [out, err] = ["", ""];
+    watching.stderr?.on("data", (data: Buffer) => (err += data.toString()));
+    watching.stdout?.on("data", (data: Buffer) => {
+      if (out === "") watching.kill("SIGINT");
+      out += data.toString();
+    });
+    expect(await exitOf(watching)).toBe(130);
+    const id = /^run_\w+/.exec(out)?.[0];
+    expect(err).toContain(`${id} is still running.`);
+    expect(err).toContain(`antiphon cancel ${id}`);
+    expect((await stack.antiphon(["wait", String(id)])).stdout).toBe("succeeded\n");
+  });
+
   test("sees runs come and end with `runs --watch`, and gets the page of one with `open`", async () => {
     project = makeProject(BROKEN_CALCULATOR);
     const env = { ANTIPHON_GATEWAY_URL: stack.ready.gateway };

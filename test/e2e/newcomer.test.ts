@@ -313,11 +313,16 @@ describe("antiphon dev on a full disk", () => {
       try {
         const args = ["dev", "--port", "0", "--nats-port", "0", "--state-dir", disk];
         const { code, stderr } = await run(process.execPath, [ANTIPHON, ...args], { cwd: dir });
-        expect(stderr).toContain("error ANT_STATE_DISK_FULL: ");
+        expect(stderr).toContain(`error ANT_STATE_DISK_FULL: ${disk}`);
         expect(stderr).toContain("df -h");
         expect(stderr).not.toMatch(/^\s+at .*[:(]\d+/m);
         expect(code).toBe(1);
         execFileSync("flock", ["-n", join(disk, "lock"), "true"]); // The file stays, and is free.
+        const behind = await run(process.execPath, [ANTIPHON, ...args, "--background"], { cwd: dir });
+        expect([behind.code, behind.stderr]).toEqual([
+          1,
+          expect.stringContaining(`error ANT_STATE_DISK_FULL: ${disk}`),
+        ]);
       } finally {
         execFileSync("umount", [disk]);
       }

@@ -4,7 +4,7 @@
 // ANT_DEV_ALREADY_RUNNING, and their starters wait for the one that holds the lock, so two commands at once start one.
 // The process has a session of its own: it survives the starter and its terminal.
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { childEnvironment } from "../config.ts";
@@ -51,7 +51,7 @@ export async function startInBackground(
     let ended: Error | "exited" | null = null;
     child.once("error", (error) => (ended = error));
     child.once("exit", () => (ended ??= "exited"));
-    return await untilReady(dir, () => (ended === null ? null : failureIn(output)));
+    return await untilReady(dir, () => (ended === null ? null : failureIn(output, dir)));
   } finally {
     closeSync(output);
   }
@@ -80,14 +80,27 @@ function openUnnamed(path: string): number {
 }
 
 /** What the process said at its end: with --json, its error is one line on stdout. */
-function failureIn(output: number): Failure {
+function failureIn(output: number, dir: string): Failure {
   const buffer = Buffer.alloc(MAX_ERROR_BYTES);
   const text = buffer.toString("utf8", 0, readSync(output, buffer, 0, buffer.length, 0));
+  if (text === "" && isFull(output))
+    return new Failure("ANT_STATE_DISK_FULL", `${dir}: no space left on device`);
   for (const line of text.split("\n").filter((one) => one.startsWith('{"error"'))) {
     const { error } = JSON.parse(line) as { error: { code: string; message: string; remedy: string } };
     return new Failure(error.code, error.message, { remedy: error.remedy });
   }
   return new Failure("ANT_DEV_NOT_READY", `it ended before it was ready: ${text.trim().slice(-500)}`);
+}
+
+/** Whether the process could not say why it ended, because its words are a file on the disk that it found full. */
+function isFull(output: number): boolean {
+  try {
+    writeSync(output, "\n");
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") return true;
+    throw error;
+  }
 }
 
 /** Ends the one that runs there, and waits until its processes are gone. False: none runs. */

@@ -1,7 +1,8 @@
 // The configuration of the egress gateway that `antiphon dev` starts: a file that `antiphon models` changes.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { childEnvironment } from "../config.ts";
+import { createWhole } from "../keys/whole-file.ts";
 
 /** The file of the caller's environment, or one in the state directory, which is made if it is missing. */
 export function egressFile(dir: string): string {
@@ -9,6 +10,6 @@ export function egressFile(dir: string): string {
   if (given !== "") return given;
   const own = join(dir, "egress.json");
   mkdirSync(dir, { recursive: true });
-  if (!existsSync(own)) writeFileSync(own, "{}\n", { mode: 0o600 });
+  createWhole(own, () => "{}\n", 0o600);
   return own;
 }

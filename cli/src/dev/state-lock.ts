@@ -140,11 +140,16 @@ function isRunning(holder: LockHolder): boolean {
   return startTime(holder.pid) === holder.startedAt;
 }
 
-/** Linux shows a process's start time, counted from the boot; on other systems the pid alone identifies the holder. */
+/**
+ * Linux shows a process's start time, counted from the boot; on other systems the pid alone identifies the holder. Empty for one
+ * that has ended and that its parent does not collect, as the first process of many containers never does.
+ */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const [state = "", ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "Z" || state === "X") return "";
+    const ticks = rest[18] ?? "";
     return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${ticks}`;
   } catch {
     return "";

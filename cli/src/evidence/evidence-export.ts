@@ -5,13 +5,13 @@
 // record, no file whose bytes differ from the digest in its manifest, and none outside --out, regardless of the paths a
 // manifest names (cli/C1).
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, resolve, sep } from "node:path";
+import { resolve, sep } from "node:path";
 import { jsonSchemaOf } from "@antiphon/contracts/registry/json-schema";
 import { canonicalJson } from "@antiphon/contracts/wire/codec";
 import { layout } from "@antiphon/contracts/documents/layout";
 import { stringify } from "yaml";
 import { filePath } from "./evidence-view.ts";
+import { writeBelow } from "./out-directory.ts";
 import { Failure } from "../failure.ts";
 import type { GatewayClient } from "../gateway/gateway-client.ts";
 
@@ -32,8 +32,7 @@ export async function exportEvidence(
     const target = resolve(root, path);
     if (!target.startsWith(root + sep))
       throw new Failure("ANT_EVIDENCE_NOT_FOUND", `a manifest names a path outside the bundle: ${path}`, {}); // cli/C1
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, content);
+    writeBelow(target, content);
     written.push(path);
   };
   const { bundles, contracts, router, opened } = await gateway.get("/runs/{id}/evidence", { id: runId });

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { DirectorKey } from "@antiphon/contracts";
 import { thumbprintOf } from "@antiphon/contracts/stored/signature";
 import { Failure } from "../failure.ts";
+import { createWhole } from "./whole-file.ts";
 
 export interface MadeKey {
   readonly key: DirectorKey;
@@ -16,11 +17,9 @@ export interface MadeKey {
 /** Creates the private key if its file does not exist, and adds its public half to the trusted keys. */
 export function makeKey(keyFile: string, trustFile: string): MadeKey {
   const before = existsSync(trustFile) ? keysIn(trustFile) : [];
-  const made = !existsSync(keyFile);
-  if (made) {
-    const pem = generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" });
-    writeFileSync(keyFile, pem, { mode: 0o600, flag: "wx" });
-  }
+  const pem = (): string =>
+    generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+  const made = createWhole(keyFile, pem, 0o600);
   const key = publicHalf(keyFile);
   const keys = before.some(({ kid }) => kid === key.kid) ? before : [...before, key];
   const draft = `${trustFile}.${process.pid}`; // A service may be reading the file now, so it is replaced in one step.

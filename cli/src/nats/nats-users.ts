@@ -1,9 +1,10 @@
 // The NATS users of a deployment: one seed file for each principal, and the accounts that a nats-server gives them.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accountsConfig, type PublicKeys } from "@antiphon/contracts/principals/nats-accounts";
 import { PRINCIPALS, type Principal } from "@antiphon/contracts/principals/principals";
 import { Failure } from "../failure.ts";
+import { createWhole } from "../keys/whole-file.ts";
 import { makeUserKey, userKeyOf } from "./nkey.ts";
 
 export interface MadeUsers {
@@ -21,10 +22,7 @@ export function makeUsers(directory: string): MadeUsers {
   const made: Principal[] = [];
   const keys = PRINCIPALS.map((principal): [Principal, string] => {
     const file = seedFile(directory, principal);
-    if (!existsSync(file)) {
-      writeFileSync(file, `${makeUserKey().seed}\n`, { mode: 0o600, flag: "wx" });
-      made.push(principal);
-    }
+    if (createWhole(file, () => `${makeUserKey().seed}\n`, 0o600)) made.push(principal);
     const key = userKeyOf(readFileSync(file, "utf8").trim());
     if (key === null) throw new Failure("ANT_CONFIG_INVALID", `${file} holds no seed of a NATS user`);
     return [principal, key.publicKey];

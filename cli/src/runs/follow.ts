@@ -27,6 +27,8 @@ export interface FollowOptions {
   readonly news?: boolean;
   /** Learns what the run is at, for a caller that tells it: then nothing is told here. */
   readonly present?: PresentWork;
+  /** Aborted: Ctrl-C came before the following began. */
+  readonly interrupted?: AbortSignal;
   /** How a run is followed while it waits for people. Absent: then the following ends. */
   readonly waits?: Waits;
 }
@@ -50,6 +52,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
   const abort = new AbortController();
   const onInterrupt = (): void => abort.abort();
   process.once("SIGINT", onInterrupt);
+  if (options.interrupted?.aborted === true) abort.abort();
   const telling = options.present === undefined ? tellPresent(context, present, options) : null;
   const stopLooking = isTold(options) ? lookAtStorage(gateway, present) : null;
   const logs = options.logs ? "all" : !options.quiet || isTold(options) ? "progress" : "none";

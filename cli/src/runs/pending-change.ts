@@ -18,6 +18,7 @@ export async function pendingChange(
   const { steps } = await gateway.get("/runs/{id}", { id: runId });
   const pending = steps.filter(
     (step) =>
+      step.phase === "waiting_input" && // A run that was canceled has the state of that time.
       step.approval?.state === "pending" &&
       (task === undefined || step.id.toLowerCase() === task.toLowerCase()),
   );

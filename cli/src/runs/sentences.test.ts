@@ -126,6 +126,9 @@ describe("the description of a run", () => {
       "accepted: /app at aaaaaaaaaa (main)",
       "uses the standard image: .devcontainer.json: x:1 is not allowed here",
     ]);
+    const { base } = INTENT.body as { base: { commit: string } };
+    const forked = record("intent", { ...noted, options: {}, base: { ...base, ref: base.commit } }, null, 0);
+    expect(text(forked)).toEqual(["accepted: /app at aaaaaaaaaa"]);
     expect(text(ROUTED)).toEqual(["DEBUG, 1 task (an error signal)"]);
     expect(text(PASS)).toEqual(["clean room: PASS: npm test passed in 1.2 s; failed without the change"]);
     const plan = { commit: null, checks: [], baseChecks: [], proves: "nothing", message: "a plan of 1 task" };

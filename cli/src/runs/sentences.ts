@@ -202,7 +202,8 @@ function verdict({ body }: RecordOf<"verdict">, say: Say): Line[] {
 }
 
 function accepted({ base, options }: RecordOf<"intent">["body"], say: Say): Line[] {
-  const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)} (${branch(base.ref)})`);
+  const ref = base.ref === base.commit ? "" : ` (${branch(base.ref)})`; // A fork begins at a commit.
+  const where = say("step", `accepted: ${base.repo.path} at ${short(base.commit)}${ref}`);
   const notes = [
     ...(options.image_note === undefined
       ? []

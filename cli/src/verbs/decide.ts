@@ -2,6 +2,7 @@
 // session.
 import { examples, runId } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
+import { usage } from "../failure.ts";
 import { pendingChange } from "../runs/pending-change.ts";
 import { isSessionId, waitingRequest } from "../runs/session-decision.ts";
 import { short } from "../runs/sentences.ts";
@@ -57,17 +58,29 @@ const addDecision = (choice: Choice): AddVerb => {
     command
       .option("--json", "print one JSON object")
       .addHelpText("after", examples(examplesOf))
-      .action((id: string, options: DecideOptions) =>
-        isSessionId(id) && choice !== "changes"
+      .action((id: string, options: DecideOptions) => {
+        requireDigest(options.verdict, id);
+        return isSessionId(id) && choice !== "changes"
           ? decideInSession(context, id, choice, options)
-          : decide(context, id, choice, options),
-      );
+          : decide(context, id, choice, options);
+      });
   };
 };
 
 export const addApprove = addDecision("approve");
 export const addReject = addDecision("reject");
 export const addChanges = addDecision("changes");
+
+const DIGEST = /^sha256-[\w-]{43}$/;
+
+function requireDigest(text: string | undefined, id: string): void {
+  if (text === undefined || DIGEST.test(text)) return;
+  const found = JSON.stringify(text.slice(0, 80));
+  const where = isSessionId(id)
+    ? "leave it out to decide about what waits now"
+    : `\`antiphon get ${id}\` shows it`;
+  throw usage(`--verdict takes a digest (sha256-...), not ${found}`, where);
+}
 
 async function decide(
   context: CliContext,

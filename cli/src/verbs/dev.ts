@@ -5,7 +5,7 @@ import { Option } from "commander";
 import { devDirectory } from "../dev/instance.ts";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { usage } from "../failure.ts";
+import { Failure, usage } from "../failure.ts";
 
 interface DevFlags {
   readonly port: string;
@@ -118,13 +118,21 @@ async function dev(context: CliContext, dir: string, flags: DevFlags): Promise<v
     await untilAsked;
   } catch (error) {
     // A signal stopped the start, so its error is expected.
-    if (asked === 0) throw error;
+    if (asked === 0) throw withPlace(error, dir);
   } finally {
     const began = Date.now();
     watched?.stop();
     await supervisor.stop();
     if (asked > 0) report({ event: "stopped", elapsedMs: Date.now() - began });
   }
+}
+
+/** A write to an open file fails without its path, and the remedy of a full disk is about the place that is named. */
+function withPlace(thrown: unknown, dir: string): unknown {
+  const { code, message, cause } = Failure.from(thrown);
+  if (code !== "ANT_STATE_DISK_FULL" || (cause as NodeJS.ErrnoException | undefined)?.syscall !== "write")
+    return thrown;
+  return new Failure(code, `${dir}: ${message}`, { cause });
 }
 
 function number(flag: string, text: string, min: number, max: number): number {

@@ -129,6 +129,9 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   });
   if (options.detach === true) return announce(context, runId, options.json === true);
 
+  const interrupt = new AbortController(); // From here on Ctrl-C ends with the id of the run.
+  const onInterrupt = (): void => interrupt.abort();
+  process.once("SIGINT", onInterrupt);
   const jsonLines = options.json === true && options.follow === true;
   if (options.json !== true) context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
   const { follow, printSummary } = await import("../runs/follow.ts"); // The run is under way meanwhile.
@@ -137,7 +140,8 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     logs: options.follow === true,
     jsonLines,
     quiet: options.json === true,
-  });
+    interrupted: interrupt.signal,
+  }).finally(() => process.removeListener("SIGINT", onInterrupt));
   if (end.kind === "interrupted") return turnedAway(context, runId);
   const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
   const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);

@@ -30,5 +30,6 @@ export function planProblemText(
 ): string {
   const at = path === "" ? "" : `${path}: `;
   const meant = hint === undefined ? "" : `; ${hint}`;
-  return `${filename}:${line}:${column}: ${at}${message}; expected ${expected}, found ${found}${meant}`;
+  const wanted = expected === message ? "" : `expected ${expected}, `;
+  return `${filename}:${line}:${column}: ${at}${message}; ${wanted}found ${found}${meant}`;
 }

@@ -322,6 +322,10 @@ describe("the text of a plan", () => {
     expect(read.ok ? "" : planProblemText("p.yaml", read.problem)).toBe(
       "p.yaml:4:20: /tasks/0/dependencies/0: `1` depends on `5`, which does not exist; expected one of: 1, found 5",
     );
+    const none = readPlanText("tasks: []\n", "p.yaml");
+    expect(none.ok ? "" : planProblemText("p.yaml", none.problem)).toBe(
+      "p.yaml:1:1: /tasks: must not be empty; expected a list of 1 or more, found a list of 0",
+    );
     const list = readPlanText("- id: 1\n  description: ''\n", "p.yaml");
     expect(list.ok ? null : list.problem).toMatchObject({ line: 2, path: "/tasks/0/description" });
     expect(readPlanText("a: *b\n", "p.yaml").ok).toBe(false);

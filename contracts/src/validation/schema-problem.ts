@@ -63,6 +63,11 @@ function one(error: ErrorObject): Problem {
     case "minLength":
       if (error.data !== "") return asSaid(error, found);
       return { path, message: "must not be empty", expected: "a text that is not empty", found };
+    case "minItems": {
+      const least = Number(params.limit);
+      const message = least === 1 ? "must not be empty" : `must have at least ${least} entries`;
+      return { path, message, expected: `a list of ${least} or more`, found };
+    }
     default:
       return asSaid(error, found);
   }

@@ -1,5 +1,5 @@
 /** The lock of `antiphon dev`: many processes at once, over whatever an earlier owner left behind. */
-import { fork, type ChildProcess } from "node:child_process";
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { lockHolder, takeLock } from "../../../cli/src/dev/state-lock.ts";
 import type { LockAnswer, LockRequest } from "../../support/lock-contender.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
+import { eventually } from "../../support/nats.ts";
 import { builtProgram } from "../../support/built-program.ts";
 
 const PROGRAM = await builtProgram(new URL("../../support/lock-contender.ts", import.meta.url));
@@ -109,6 +110,34 @@ describe("the lock of a state directory", () => {
     expect(await takeLock(file, { patienceMs: 200 })).toEqual({ kind: "taken", by: null });
     await holder.end("SIGKILL");
     expect(await takeLock(file, { patienceMs: 0 })).toMatchObject({ kind: "held" });
+  });
+
+  it("names no process that has ended and is not collected, as under the first process of many containers", async () => {
+    const file = join(tempDir(), "lock");
+    // `sleep` takes the shell's place and collects no child of it.
+    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      const [said] = (await once(parent.stdout, "data")) as [Buffer];
+      const pid = Number(said.toString());
+      const stat = (): string[] => {
+        const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+        return text.slice(text.lastIndexOf(")") + 2).split(" ");
+      };
+      const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+      writeFileSync(file, JSON.stringify({ pid, startedAt: `${boot} ${stat()[19]}` }));
+      expect(lockHolder(file)?.pid).toBe(pid);
+      await eventually(
+        "the shell is gone",
+        () => readFileSync(`/proc/${parent.pid}/comm`, "utf8") === "sleep\n",
+      );
+      process.kill(pid, "SIGKILL");
+      await eventually("it has ended", () => stat()[0] === "Z");
+      expect(lockHolder(file)).toBeNull();
+    } finally {
+      parent.kill("SIGKILL");
+    }
   });
 
   it("is taken by perl where there is no flock, and refused with a remedy where there is neither", async () => {

@@ -189,7 +189,7 @@ export const contractParsers: readonly Parser[] = [
   {
     name: "a goal, routed",
     reads: [
-      "services/router/src/classification/cue-trie.ts",
+      "services/router/src/classification/cue-list.ts",
       "services/router/src/classification/explicit.ts",
       "services/router/src/classification/features.ts",
       "services/router/src/classification/reading.ts",

@@ -30,7 +30,7 @@ export function checkApprovers(
     remedy:
       eligible === 0 || !path.startsWith("/")
         ? GIVE_TOKENS
-        : `Ask for ${eligible} at most. Otherwise: ${GIVE_TOKENS}`,
+        : `Ask for at most ${eligible}, or add people. ${GIVE_TOKENS}`,
   });
 }
 

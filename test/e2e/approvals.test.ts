@@ -137,6 +137,7 @@ describe("a task that asks for approval", () => {
     await untilStatus(runId, ["waiting_input"]);
     const said = await stack.antiphon(["answer", runId, "--reject"], as(BEN));
     expect(said.code, said.stderr).toBe(0);
+    expect(said.stdout).toBe(`T-001 of ${runId} is rejected; see how it ends with: antiphon get ${runId}\n`);
     await untilStatus(runId, OVER);
     expect(project.landed(runId)).toEqual([]);
     expect((await lastRecord(runId)).body).toMatchObject({ status: "failed", code: "ANT_TASK_REJECTED" });

@@ -143,6 +143,8 @@ describe("a task that asks for approval", () => {
     expect((await lastRecord(runId)).body).toMatchObject({ status: "failed", code: "ANT_TASK_REJECTED" });
     const got = await stack.antiphon(["get", runId], as(BEN));
     expect(got.stdout).toMatch(/ANT_TASK_REJECTED: T-001 rejected by ben at .*no reason given/);
+    const { code, stdout, stderr } = await stack.antiphon(["logs", runId], as(BEN));
+    expect([code, stdout, stderr]).toEqual([0, "", "no output yet, or no command printed anything\n"]);
   });
 
   test("accepts only known choices, and stores nothing for any other", async () => {

@@ -137,11 +137,14 @@ describe("a task that asks for approval", () => {
     await untilStatus(runId, ["waiting_input"]);
     const said = await stack.antiphon(["answer", runId, "--reject"], as(BEN));
     expect(said.code, said.stderr).toBe(0);
+    expect(said.stdout).toBe(`T-001 of ${runId} is rejected; see how it ends with: antiphon get ${runId}\n`);
     await untilStatus(runId, OVER);
     expect(project.landed(runId)).toEqual([]);
     expect((await lastRecord(runId)).body).toMatchObject({ status: "failed", code: "ANT_TASK_REJECTED" });
     const got = await stack.antiphon(["get", runId], as(BEN));
     expect(got.stdout).toMatch(/ANT_TASK_REJECTED: T-001 rejected by ben at .*no reason given/);
+    const { code, stdout, stderr } = await stack.antiphon(["logs", runId], as(BEN));
+    expect([code, stdout, stderr]).toEqual([0, "", "no output yet, or no command printed anything\n"]);
   });
 
   test("accepts only known choices, and stores nothing for any other", async () => {

@@ -75,7 +75,10 @@ export async function packNamed(name: string, places: PackPlaces): Promise<Agent
   const pack = findPack(name, places);
   if (pack !== null) return pack;
   if (Object.hasOwn(AGENTS, name))
-    throw usage(`${name} is a kind of agent; only packs hand over to each other`, "`antiphon agents list`");
+    throw usage(
+      `${name} is a kind of agent; only packs hand over to each other, race or are compared`,
+      "`antiphon agents list` shows the packs",
+    );
   const known = allPacks(places).map((one) => one.pack.name);
   throw new Failure(
     "ANT_AGENT_UNKNOWN",

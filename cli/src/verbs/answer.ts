@@ -40,6 +40,10 @@ export const addAnswer: AddVerb = (program, context) => {
       const gateway = await context.gateway();
       const answer = await gateway.post("/runs/{id}/events", { id }, body);
       if (options.json === true) return context.screen.json(answer);
+      if (options.reject === true)
+        return context.screen.out(
+          `${answer.taskId} of ${id} is rejected; see how it ends with: antiphon get ${id}`,
+        );
       context.screen.out(
         answer.paused === true
           ? `${id} is answered, and paused; it continues after: antiphon resume ${id}`

@@ -35,18 +35,23 @@ export const addLogs: AddVerb = (program, context) => {
     )
     .action(async (id: string, flags: LogFlags) => {
       if (flags.transcript === true) return printTranscripts(context, id, flags);
-      await printStored(context, id, flags);
+      const files = await printStored(context, id, flags);
+      if (files === 0 && flags.json !== true && flags.follow !== true)
+        context.screen.err("no output yet, or no command printed anything");
       if (flags.follow === true) await printLive(context, id, flags);
     });
 };
 
-async function printStored(context: CliContext, id: string, { json }: LogFlags): Promise<void> {
+/** Returns how many files it printed. */
+async function printStored(context: CliContext, id: string, { json }: LogFlags): Promise<number> {
   const { filePath } = await import("../evidence/evidence-view.ts");
   const gateway = await context.gateway();
   const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
+  let files = 0;
   for (const { taskId, epoch, kind, manifest } of bundles) {
     for (const { path, blob } of manifest.files.filter((file) => IS_LOG.test(file.path))) {
       if (blob.bytes === 0) continue;
+      files += 1;
       const bytes = await gateway.bytes(filePath(id, taskId, epoch, path, kind === "verdict"));
       const text = bytes.toString("utf8");
       if (json === true) context.screen.json({ taskId, epoch, kind, path, text });
@@ -57,6 +62,7 @@ async function printStored(context: CliContext, id: string, { json }: LogFlags):
       }
     }
   }
+  return files;
 }
 
 async function printTranscripts(context: CliContext, id: string, { json }: LogFlags): Promise<void> {

@@ -21,7 +21,21 @@ export function checkBounds(options: RunOptions): void {
   }
   if (options.race !== undefined && (options.tasks?.length ?? 1) > 1)
     throw invalid("race", "a race is about one task, and the run has several");
+  checkHosts(options);
   checkMetered(options);
+}
+
+const NAME = /^(?:\*\.)?(?:(?!-)[a-z0-9-]{1,63}(?<!-)\.)+((?!-)[a-z0-9-]{1,63}(?<!-))(?::[1-9]\d{0,4})?$/i;
+
+/** The egress gateway refuses such an entry as well, but only once an attempt runs, and each attempt anew. */
+function checkHosts({ egress }: RunOptions): void {
+  for (const [at, entry] of (egress?.allowlist ?? []).entries()) {
+    const last = NAME.exec(entry)?.[1];
+    if (last !== undefined && !/^(?:\d+|0x[0-9a-f]*)$/i.test(last)) continue;
+    const path = `/constraints/egress/allowlist/${at}`;
+    const why = `must be the name of a host, such as example.org, *.example.org or example.org:8443; found ${JSON.stringify(entry.slice(0, 80))}`;
+    throw new AntiphonError("ANT_INTENT_OPTIONS", `${path}: ${why}`, { data: { path } });
+  }
 }
 
 /** A host that is both paid for and allowed would be reached without being metered where the gateway has no prices for it. */

@@ -75,6 +75,32 @@ describe("the options of a run, read from an intent", () => {
   });
 
   it.each([
+    "a b",
+    "https://example.org/",
+    "example.org/path",
+    "*",
+    "10.0.0.1",
+    "a_b.org",
+    "localhost",
+    "x.org:0",
+  ])("allow no host that has no name for the egress gateway: %s", (host) => {
+    const error = refusal(
+      { repo: "/a", agent },
+      { egress: { mode: "allowlist", allowlist: ["a.org", host] } },
+    );
+    expect([error.code, error.data.path]).toEqual(["ANT_INTENT_OPTIONS", "/constraints/egress/allowlist/1"]);
+    expect(error.detail).toContain(`such as example.org, *.example.org or example.org:8443; found "${host}"`);
+  });
+
+  it.each(["example.org", "EXAMPLE.org:8443", "*.example.org", "xn--bcher-kva.example"])(
+    "allow a host by its name: %s",
+    (host) => {
+      const egress = { mode: "allowlist", allowlist: [host] };
+      expect(runOptionsOf(intent({ repo: "/a", agent }, { egress })).egress).toEqual(egress);
+    },
+  );
+
+  it.each([
     ["alternatives", ["{a,b}".repeat(10)]],
     ["alternatives", [`${"{".repeat(300)}a,b${"}".repeat(300)}`.repeat(1), `{${"a,".repeat(64)}b}`]],
     ["characters", Array.from({ length: 17 }, () => "*a".repeat(512))],

@@ -205,6 +205,27 @@ describe("the summary of a run", () => {
     expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
   });
 
+  it("says how to name another check after a person named one that failed", () => {
+    const asks = [{ question: "Which command proves the change?", tasks: ["T-001"] }];
+    const asked = record("verdict", { ...(PASS.body as object), verdict: "UNVERIFIABLE", asks });
+    const failed = { ...CLOSED, body: { ...CLOSED.body, status: "failed", code: "ANT_VERIFY_CHECK_FAILED" } };
+    const rowsOf = (answer: string) => {
+      const input = record("input", { event: "answer", by: "ann", answers: [answer] });
+      const facts = factsOf([
+        INTENT,
+        ROUTED,
+        asked,
+        input,
+        record("dispatch", { feedback: [] }, "T-001", 2),
+        failed as RunRecord,
+      ]);
+      return summaryRows(summarize(facts, null, 0), null).map(([, text]) => text);
+    };
+    const how = 'antiphon run "<intent>" --check "<command>"; a retry keeps the one that was named';
+    expect(rowsOf("npm tset")).toContain(how);
+    expect(rowsOf("unverified")).not.toContain(how);
+  });
+
   it("counts the duration of an open run until now, and shows the phase of its attempt", () => {
     const claim = record("claim", { associate: "associate_1", incarnation: "i" });
     const started = Date.parse(INTENT.at);

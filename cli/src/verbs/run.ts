@@ -151,7 +151,7 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   }
   const { code, message, status } = end.summary;
   if (code !== null && status !== "succeeded" && options.json !== true)
-    context.screen.failure(new Failure(code, message));
+    context.screen.failure(new Failure(code, message).about([runId]));
   context.setExitCode(exitCodeOf(status));
 }
 

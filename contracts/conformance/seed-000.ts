@@ -89,7 +89,7 @@ export const seed000 = statements("000", {
     {
       says: "run and inspect tasks modify no files",
       file: "services/associate/src/evidence/report.test.ts",
-      title: "a %s task that changes files is failed",
+      title: "a task of kind %s that changes files is failed",
     },
     {
       says: "the DirectorTask example validates as written",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { AntiphonError, ERROR_CODES, ERRORS, isErrorCode } from "./errors.ts";
+import { AntiphonError, ERROR_CODES, ERRORS, isErrorCode, remedyFor } from "./errors.ts";
 
 describe("the error table", () => {
   test("codes are ANT_<AREA>_<CONDITION>, each with a meaning and a remedy in full sentences", () => {
@@ -12,6 +12,21 @@ describe("the error table", () => {
       expect(httpStatus === 200 || httpStatus >= 400, code).toBe(true);
       expect([0, 1, 2, 3, 4], code).toContain(exitCode);
     }
+  });
+
+  test("a remedy names the run that it is about, and other ids only where nobody knows them", () => {
+    expect(remedyFor("ANT_VERIFY_SELF_FAILED", "run_a")).toContain("`antiphon logs run_a`");
+    for (const code of ERROR_CODES)
+      expect(remedyFor(code, "run_a"), code).not.toMatch(/antiphon (?!dlq)[\w ]*<(run|id|runId)>/);
+  });
+
+  test("the remedy of a check that does not pass says how to name another one", () => {
+    for (const code of [
+      "ANT_VERIFY_SELF_FAILED",
+      "ANT_VERIFY_CHECK_FAILED",
+      "ANT_VERIFY_NO_PROGRAM",
+    ] as const)
+      expect(ERRORS[code].remedy).toMatch(/`antiphon run --check <command>`; a retry keeps/);
   });
 
   test("is sorted by code", () => {

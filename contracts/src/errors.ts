@@ -238,15 +238,15 @@ const TABLE = {
   ANT_TASK_UNANSWERED: ["terminal", 200, 1, "The task's question was not answered in time.", "`antiphon retry <runId>` asks again; raise question_timeout_s to wait longer."],
   ANT_TRUST_MISSING: ["terminal", 500, 2, "No trusted keys are configured.", "Set the named variable to a file with the public keys (a JWK set): ANTIPHON_TRUSTED_KEYS of the Directors, ANTIPHON_TRUSTED_RUNNERS of the sandbox-runners; docs/guides/keys.md says how to create it. `antiphon dev` creates its own."],
   ANT_USAGE: ["terminal", 400, 2, "The command line is not valid.", "Read `antiphon --help`."],
-  ANT_VERIFY_CHECK_FAILED: ["attempt", 200, 1, "A check failed in the clean room.", "Read the check's output in the evidence."],
+  ANT_VERIFY_CHECK_FAILED: ["attempt", 200, 1, "A check failed in the clean room.", "Read the check's output in the evidence: `antiphon evidence get <runId>`. If it is the wrong check, start a new run with `antiphon run --check <command>`; a retry keeps it."],
   ANT_VERIFY_CRITERION: ["terminal", 200, 1, "No check decides an acceptance criterion of the task.", "Give the criterion a check (`criterion`, `check`), let people approve the change with --require-approval, or allow it with --allow-unverified."],
   ANT_VERIFY_FLAKY: ["attempt", 200, 1, "The same tree passed and failed.", "Fix the check; every trial is in the evidence."],
   ANT_VERIFY_MASKED: ["attempt", 200, 1, "The check passes only with a file that the change adds beside the tests.", "Repair the source so that the check passes without it, or grant the file with --grant."],
   ANT_VERIFY_NO_CHECK: ["terminal", 200, 1, "No check was given and none could be found.", "Give one with `--check <command>`, or allow it with --allow-unverified. If the run asked for one and nobody answered in time, `antiphon retry <runId>` asks again."],
-  ANT_VERIFY_NO_PROGRAM: ["terminal", 200, 1, "A check cannot start: the sandbox lacks its program, or it is a protected file that is not executable.", "Correct the check, make its file executable (`git update-index --chmod=+x <file>`), or use an image that has the program (`antiphon images build --with <toolchains>`, --image), or install it with --setup. A module of Python is installed if a committed requirements.txt names it."],
+  ANT_VERIFY_NO_PROGRAM: ["terminal", 200, 1, "A check cannot start: the sandbox lacks its program, or it is a protected file that is not executable.", "Start a new run with another check (`antiphon run --check <command>`; a retry keeps the old one), make its file executable (`git update-index --chmod=+x <file>`), or use an image that has the program (`antiphon images build --with <toolchains>`, --image), or install it with --setup. A module of Python is installed if a committed requirements.txt names it."],
   ANT_VERIFY_OWN_TESTS: ["attempt", 200, 1, "The tests that the change brings also pass on the sources of the base.", "Write a test that fails without the change, or leave tests that describe what is there to a change of their own; else let people approve it with --require-approval, or allow it with --allow-unproven."],
   ANT_VERIFY_PROVES_NOTHING: ["terminal", 200, 1, "The checks prove less about the change than is demanded.", "Give a check that reads the changed files and fails without the change (`--check <command>`), let people approve the change with --require-approval, or allow it with --allow-unproven."],
-  ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output with `antiphon logs <run>`. If it fails without any change too, mend that first: `antiphon check` runs it on your work tree."],
+  ANT_VERIFY_SELF_FAILED: ["attempt", 200, 1, "The Associate's own verification failed.", "Read the check's output with `antiphon logs <runId>`. If it fails without any change too, mend that first: `antiphon check` runs it on your work tree. If it is the wrong check, start a new run with `antiphon run --check <command>`; a retry keeps it."],
   ANT_VERIFY_TAMPERED: ["attempt", 200, 1, "The change's code wrote to protected files while the checks ran.", "Leave the named files alone, or grant them with --grant."],
   ANT_VERIFY_TEST_AWARE: ["attempt", 200, 1, "A source of the change asks whether it is being tested, where, or until when; takes over the assertions; or reads the tests.", "Write the source without it. If it is meant, let people approve the change with --require-approval, or allow it with --allow-unverified."],
   ANT_VERIFY_UNREPORTED: ["attempt", 200, 1, "The check passed, but the report of its test runner is missing or counts fewer tests than on the base.", "Let the code under test not end the process. If tests are meant to go, grant their files with --grant, let people approve the change with --require-approval, or allow it with --allow-unverified."],
@@ -295,6 +295,11 @@ export type ErrorDocument = {
 };
 
 /** `remedy`: instead of the table's, where it depends on what happened. It stays in the process: an rpc reply carries code and data. */
+/** The remedy of an error that a run ended with: its commands name that run. */
+export function remedyFor(code: ErrorCode, runId: string): string {
+  return ERRORS[code].remedy.replaceAll("<runId>", runId);
+}
+
 export type AntiphonErrorOptions = { data?: Record<string, unknown>; cause?: unknown; remedy?: string };
 
 /** A named failure. `detail` says what happened this time; the table gives the meaning and the remedy. */

@@ -15,6 +15,9 @@ import { startStack, type Stack } from "./support/stack.ts";
 /** Typed where a program that is no gateway answers at the address of the gateway. */
 const WITHOUT_SERVICES: readonly string[] = [
   "rns",
+  "list",
+  "status run_abc",
+  "evidence list",
   "run",
   'run ""',
   "run Fix --repo app --command true",
@@ -115,12 +118,15 @@ const WITH_SERVICES: readonly string[] = [
   'run Fix --repo good --command "touch new" --end-without-check',
   'run Fix --repo good --attempts 1 --command "touch new" --check no-such-program',
   'run Fix --repo good --attempts 1 --command "touch new" --check ./check.sh',
+  'run Fix --repo good --attempts 1 --command "touch new" --check "python3 -m pytest"',
+  'run Fix --repo good --workflow REVIEW --command "touch new" --check true',
   "run Fix --repo good --attempts 1 --command no-such-program --check true",
   "run Fix --repo unknown-key --command true",
   "run Fix --repo wrong-type --command true",
   "run Fix --repo tab --command true",
   "check --repo good -- no-such-program",
   "check --repo good -- ./check.sh",
+  "check --repo good -- python3 -m pytest",
   "check --repo good",
   "check --repo good --image ubuntu:99 -- true",
   "images allow nope:1",
@@ -288,7 +294,7 @@ describe("what a newcomer gets wrong ends with one coded error, a remedy and no 
       env: { ANTIPHON_TOKEN: ANN },
     });
     expect(document.runs).toHaveLength(Object.keys(ids).length + begun);
-    expect(begun).toBe(5);
+    expect(begun).toBe(7);
     expect(places()).toEqual(before);
   });
 

@@ -27,7 +27,7 @@ export async function watchRun(
     if (event.kind !== "record") continue;
     await decisions.check(event.record);
     facts = foldFacts(facts, event.record);
-    for (const { task, text } of narrate(event.record)) onLine(`${task ?? "run"}: ${text}`);
+    for (const { task, text } of narrate(event.record, facts)) onLine(`${task ?? "run"}: ${text}`);
     // The records so far may be of an earlier question, so the gateway is asked for the state of now.
     if (!untilEnd && runView(facts).status === "waiting_input") {
       const { status } = await gateway.get("/runs/{id}", { id: runId });

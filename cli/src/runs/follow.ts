@@ -67,7 +67,7 @@ export async function follow(context: CliContext, runId: string, options: Follow
         await decisions.check(event.record);
         present.record(event.record);
         const { facts } = present;
-        show(context, options, event.record, facts.openedAt);
+        show(context, options, event.record, facts);
         if (!options.quiet) telling?.broken();
         const wasWaiting = present.isWaiting;
         if (MAY_WAIT.has(event.record.type)) present.isWaiting = await waits(context, facts);
@@ -148,16 +148,11 @@ async function waits(context: CliContext, facts: RunFacts): Promise<boolean> {
   return status === "waiting_input";
 }
 
-function show(
-  context: CliContext,
-  options: FollowOptions,
-  record: RunRecord,
-  openedAt: RunFacts["openedAt"],
-): void {
+function show(context: CliContext, options: FollowOptions, record: RunRecord, facts: RunFacts): void {
   if (options.jsonLines) return context.screen.json({ event: "record", ...record });
   if (options.quiet) return;
-  const since = Date.parse(record.at) - Date.parse(timeOf(openedAt ?? record.at));
-  for (const line of narrate(record)) context.screen.out(lineText(context, line, since));
+  const since = Date.parse(record.at) - Date.parse(timeOf(facts.openedAt ?? record.at));
+  for (const line of narrate(record, facts)) context.screen.out(lineText(context, line, since));
 }
 
 function showOutput({ screen }: CliContext, taskId: string | null, text: string): void {

@@ -36,9 +36,9 @@ export async function reportRace(context: CliContext, order: Race): Promise<void
   if (unseen?.failure != null && shown?.status !== "succeeded" && shown?.status !== "waiting_input")
     return context.setExitCode(unseen.failure.exitCode);
   if (shown === null) throw new Failure("ANT_INTERNAL", "a race without runs");
-  const { code, message, status } = shown;
+  const { runId, code, message, status } = shown;
   if (code !== null && status !== "succeeded" && !json)
-    screen.failure(new Failure(code, message).about([shown.runId]));
+    screen.failure(new Failure(code, message).about([runId]));
   context.setExitCode(exitCodeOf(status));
 }
 

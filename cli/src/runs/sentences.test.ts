@@ -5,6 +5,8 @@ import { doingNow, narrate, stillAt } from "./sentences.ts";
 import { statusWords } from "./status-words.ts";
 import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
 
+const told = (record: RunRecord) => narrate(record, { tasks: [] });
+
 let seq = 0;
 function record(type: string, body: unknown, taskId: string | null = "T-001", epoch = 1): RunRecord {
   seq += 1;
@@ -100,7 +102,7 @@ const CLOSED = record(
 );
 
 describe("the description of a run", () => {
-  const text = (one: RunRecord): string[] => narrate(one).map((line) => line.text);
+  const text = (one: RunRecord): string[] => told(one).map((line) => line.text);
 
   it("says that a workflow is a guess, what else it may be, and how to choose that", () => {
     const body = {
@@ -112,10 +114,10 @@ describe("the description of a run", () => {
       unsure: true,
       alternatives: [{ workflow: "DEBUG", confidence: 0.4 }],
     };
-    const [, doubt] = narrate(record("routed", body, null, 0));
+    const [, doubt] = told(record("routed", body, null, 0));
     const advice = "if so, run it again with --workflow DEBUG";
     expect(doubt?.text).toBe(`REVIEW is a guess (48 %); it may be DEBUG (40 %): ${advice}`);
-    expect(narrate(record("routed", { ...body, unsure: false }, null, 0))).toHaveLength(1);
+    expect(told(record("routed", { ...body, unsure: false }, null, 0))).toHaveLength(1);
   });
 
   it("gives the start, the workflow, the proof and the landing", () => {
@@ -158,7 +160,7 @@ describe("the description of a run", () => {
       code: "ANT_DOCKER_UNREACHABLE",
       message: "no engine",
     };
-    const [waits] = narrate(record("result", { ...abandoned, outage: true }));
+    const [waits] = told(record("result", { ...abandoned, outage: true }));
     expect(waits).toMatchObject({
       mark: "wait",
       text: expect.stringContaining("no sandbox available") as string,
@@ -166,7 +168,7 @@ describe("the description of a run", () => {
     expect(doingNow(record("result", { ...abandoned, outage: true }), null)).toBe(
       "T-001: waiting to retry; no sandbox available (ANT_DOCKER_UNREACHABLE)",
     );
-    const [lost] = narrate(record("result", abandoned));
+    const [lost] = told(record("result", abandoned));
     expect(lost).toMatchObject({ mark: "bad", text: expect.stringContaining("given up") as string });
   });
 
@@ -182,8 +184,22 @@ describe("the description of a run", () => {
   });
 
   it("shows the agent's question", () => {
-    expect(narrate(ASK)).toEqual([{ mark: "wait", task: "T-001", text: "asks: Which colour?" }]);
+    expect(told(ASK)).toEqual([{ mark: "wait", task: "T-001", text: "asks: Which colour?" }]);
   });
+});
+
+it("the first attempt after a question for a check is called the first, with its number", () => {
+  const asks = [{ question: "Which command proves the change?", tasks: ["T-001"] }];
+  const asked = record("verdict", { ...(PASS.body as object), verdict: "UNVERIFIABLE", commit: null, asks });
+  const input = record("input", { event: "answer", by: "ann", answers: ["npm test"] });
+  const begin = (epoch: number) =>
+    record("dispatch", { feedback: [], agent: { kind: "scripted" } }, "T-001", epoch);
+  const line = (...records: RunRecord[]) =>
+    narrate(records.at(-1)!, factsOf([INTENT, ROUTED, ...records]))[0]?.text;
+  expect(line(asked, input, begin(2))).toBe("first attempt, number 2 after the question");
+  expect(line(asked, input, begin(2), begin(3))).toBe("attempt 3");
+  expect(line(begin(1))).toBe("attempt 1");
+  expect(line(begin(1), ASK, begin(2)), "an attempt that asks is one").toBe("attempt 2");
 });
 
 describe("the summary of a run", () => {
@@ -210,6 +226,27 @@ describe("the summary of a run", () => {
     expect(exitCodeOf(summary.status)).toBe(3);
     expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
     expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("says how to name another check after a person named one that failed", () => {
+    const asks = [{ question: "Which command proves the change?", tasks: ["T-001"] }];
+    const asked = record("verdict", { ...(PASS.body as object), verdict: "UNVERIFIABLE", asks });
+    const failed = { ...CLOSED, body: { ...CLOSED.body, status: "failed", code: "ANT_VERIFY_CHECK_FAILED" } };
+    const rowsOf = (answer: string) => {
+      const input = record("input", { event: "answer", by: "ann", answers: [answer] });
+      const facts = factsOf([
+        INTENT,
+        ROUTED,
+        asked,
+        input,
+        record("dispatch", { feedback: [] }, "T-001", 2),
+        failed as RunRecord,
+      ]);
+      return summaryRows(summarize(facts, null, 0), null).map(([, text]) => text);
+    };
+    const how = 'antiphon run "<intent>" --check "<command>"; a retry keeps the one that was named';
+    expect(rowsOf("npm tset")).toContain(how);
+    expect(rowsOf("unverified")).not.toContain(how);
   });
 
   it("counts the duration of an open run until now, and shows the phase of its attempt", () => {
@@ -243,12 +280,12 @@ describe("the summary of a run", () => {
     expect(texts).toContain(`approve by ben at ${yes.at}: fine`);
     expect(rows).toContainEqual(["approve", `antiphon approve run_1 --verdict ${verdict.digest}`]);
     expect(texts.join()).not.toContain("antiphon answer");
-    expect(narrate(yes)).toEqual([{ mark: "good", task: "T-001", text: "approved by ben: fine" }]);
+    expect(told(yes)).toEqual([{ mark: "good", task: "T-001", text: "approved by ben: fine" }]);
   });
 
   it("distinguishes a rejection from a request for changes", () => {
     const say = (choice: string) =>
-      narrate(record("input", { event: "approval", choice, by: "ben", answers: [], reason: "no" }))[0]?.text;
+      told(record("input", { event: "approval", choice, by: "ben", answers: [], reason: "no" }))[0]?.text;
     expect([say("reject"), say("changes")]).toEqual(["rejected by ben: no", "changes requested by ben: no"]);
   });
 

@@ -1,5 +1,7 @@
 // The sentence of the command line for each type of record. Pure.
 import type { CheckOutcome, JournalType, VerdictBody } from "@antiphon/contracts";
+import { attemptWords } from "@antiphon/run/facts/first-attempt";
+import type { RunFacts } from "@antiphon/run/facts/run-facts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
 import { duration } from "../screen/table.ts";
 
@@ -13,9 +15,12 @@ export interface Line {
 type RecordOf<T extends JournalType> = Extract<RunRecord, { type: T }>;
 type Say = (mark: Line["mark"], text: string) => Line[];
 
+/** The attempts of the run so far, the record among them. */
+type Facts = Pick<RunFacts, "tasks">;
+
 interface Sentence<T extends JournalType> {
   /** The lines that tell of the record. */
-  tell(record: RecordOf<T>, say: Say): Line[];
+  tell(record: RecordOf<T>, say: Say, facts: Facts): Line[];
   /** What the run does after the record, for the status line. */
   next(record: RecordOf<T>): string;
 }
@@ -28,7 +33,8 @@ const SENTENCES: { readonly [T in JournalType]: Sentence<T> } = {
   intent: { tell: ({ body }, say) => accepted(body, say), next: () => "waiting for the Router" },
   routed: { tell: ({ body }) => routed(body), next: DIRECTOR_NEXT },
   dispatch: {
-    tell: ({ epoch, body }, say) => say("step", dispatched(epoch, body)),
+    tell: ({ taskId, epoch, body }, say, facts) =>
+      say("step", dispatched(attemptWords(facts, taskId, epoch), body)),
     next: (record) => `${of(record)}waiting for an Associate`,
   },
   claim: {
@@ -86,9 +92,9 @@ const SENTENCES: { readonly [T in JournalType]: Sentence<T> } = {
 /** The table has one row for each type, so the row fits the record. */
 const sentenceOf = (record: RunRecord) => SENTENCES[record.type] as Sentence<JournalType>;
 
-export function narrate(record: RunRecord): Line[] {
+export function narrate(record: RunRecord, facts: Facts): Line[] {
   const task = record.type === "approval" ? record.body.task : record.taskId;
-  return sentenceOf(record).tell(record, (mark, text) => [{ mark, task, text }]);
+  return sentenceOf(record).tell(record, (mark, text) => [{ mark, task, text }], facts);
 }
 
 /** The status line: the newest progress message, or the service the run is waiting for. */
@@ -127,10 +133,10 @@ function routed({ workflow, reason, tasks, ...choice }: RecordOf<"routed">["body
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-function dispatched(epoch: number, { agent, feedback }: RecordOf<"dispatch">["body"]): string {
+function dispatched(attempt: string, { agent, feedback }: RecordOf<"dispatch">["body"]): string {
   const because = feedback.at(-1)?.message;
   const who = agent.kind === "pack" ? ` by ${agent.name}` : "";
-  return `attempt ${epoch}${who}${because === undefined ? "" : `, with feedback: ${firstLine(because)}`}`;
+  return `${attempt}${who}${because === undefined ? "" : `, with feedback: ${firstLine(because)}`}`;
 }
 
 type Input = RecordOf<"input">["body"];

@@ -57,6 +57,8 @@ export interface RunSummary {
   readonly signed: string | null;
   readonly startedAt: string | null;
   readonly durationMs: number;
+  /** A person was asked which command proves the change, and named one. */
+  readonly checkNamed: boolean;
   /** For its model calls; null: it may make none. */
   readonly modelBudget: ModelBudget | null;
   /** What people told attempts, and which attempts were given it. */
@@ -95,6 +97,7 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
     startedAt,
     // Record times come from the server's clock, and ours may be behind it.
     durationMs: startedAt === null ? 0 : Math.max(0, end - Date.parse(startedAt)),
+    checkNamed: hasNamedCheck(facts),
     modelBudget: intent?.options.model_budget ?? null,
     messages: facts.messages.map(({ n, task, attempt, by, text }) => {
       const attempts = facts.tasks?.find(({ planned }) => planned.task.task_id === task)?.attempts ?? [];
@@ -102,6 +105,14 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
       return { n, task, attempt, by, text, heard };
     }),
   };
+}
+
+/** The answer "unverified" takes a change without proof, and names no check. */
+function hasNamedCheck({ tasks }: RunFacts): boolean {
+  const asked = (tasks ?? []).flatMap(({ attempts }) => attempts).filter(({ criteria }) => criteria !== null);
+  return asked.some(
+    ({ answer }) => answer?.body.answers.some((one) => !/^\s*unverified\s*$/i.test(one)) === true,
+  );
 }
 
 function hasHeard(result: ResultBody | null, n: number): boolean {
@@ -155,6 +166,11 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);
   }
+  if (summary.status === "failed" && summary.checkNamed)
+    rows.push([
+      "new check",
+      'antiphon run "<intent>" --check "<command>"; a retry keeps the one that was named',
+    ]);
   if (summary.paused) rows.push(["paused", `resume it with: antiphon resume ${summary.runId}`]);
   if (summary.status === "waiting_input") {
     for (const question of summary.tasks.flatMap((task) => task.questions)) rows.push(["question", question]);

@@ -27,7 +27,7 @@ export function RecordsTab({ records }: { readonly records: readonly RunRecord[]
               <li key={row.seq} style={{ transform: `translateY(${start}px)`, height: size }}>
                 <button type="button" aria-pressed={row.seq === chosen} onClick={() => setChosen(row.seq)}>
                   <span className="quiet time">{clockTime(row.at)}</span> <code>{row.type}</code>{" "}
-                  {sentenceOf(row)}
+                  {sentenceOf(row, records)}
                 </button>
               </li>
             );

@@ -17,6 +17,17 @@ test("a change that passes by checks that say nothing about it says so beside it
   expect(sentenceOf(verdict({ proves: "nothing", commit: null }))).toBe("T-001: clean room: PASS");
 });
 
+test("the first attempt after a question for a check is called the first, with its number", () => {
+  const record = (type: string, epoch: number, body: object = {}): RunRecord =>
+    ({ type, taskId: "T-001", epoch, body }) as RunRecord;
+  const asked = record("verdict", 1, { verdict: "UNVERIFIABLE", asks: [] });
+  const begun = record("dispatch", 2);
+  expect(sentenceOf(begun, [asked, begun])).toBe(
+    "T-001: first attempt, number 2 after the question, dispatched",
+  );
+  expect(sentenceOf(begun, [record("dispatch", 1), begun])).toBe("T-001: attempt 2 dispatched");
+});
+
 test("a workflow that is a guess is shown with the next best and the way to choose it", () => {
   const choice = { workflow: "REVIEW", reason: "x", confidence: 0.5, tasks: [], unsure: true };
   const routed = (body: object): RunRecord => ({ type: "routed", taskId: null, epoch: 0, body }) as RunRecord;

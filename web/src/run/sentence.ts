@@ -2,23 +2,24 @@
 import type { RunRecord } from "../api/run-record.ts";
 import { harmless } from "../screen/harmless.ts";
 
-export function sentenceOf(record: RunRecord): string {
+/** @param records those of the run; without them the first attempt after a question has its number only */
+export function sentenceOf(record: RunRecord, records: readonly RunRecord[] = []): string {
   const task = record.taskId === null ? "" : `${record.taskId}: `;
   return (
-    harmless(`${task}${wordsOf(record)}`)
+    harmless(`${task}${wordsOf(record, records)}`)
       .split("\n")[0]
       ?.slice(0, 200) ?? ""
   );
 }
 
-function wordsOf(record: RunRecord): string {
+function wordsOf(record: RunRecord, records: readonly RunRecord[]): string {
   switch (record.type) {
     case "intent":
       return `requested by ${record.body.principal}`;
     case "routed":
       return `${record.body.workflow}${doubtOf(record.body)}, ${record.body.tasks.length} task(s)`;
     case "dispatch":
-      return `attempt ${record.epoch} dispatched`;
+      return `${attemptOf(record, records)} dispatched`;
     case "claim":
       return `claimed by ${record.body.associate}`;
     case "result":
@@ -45,6 +46,14 @@ function wordsOf(record: RunRecord): string {
     default:
       return record.type;
   }
+}
+
+/** Numbers before the first attempt are those of questions for a check. */
+function attemptOf({ taskId, epoch }: RunRecord, records: readonly RunRecord[]): string {
+  const before = records.filter((one) => one.taskId === taskId && one.epoch < epoch);
+  const wasAsked = before.some(({ type, body }) => type === "verdict" && "asks" in body);
+  const isFirst = wasAsked && !before.some(({ type }) => type === "dispatch");
+  return isFirst ? `first attempt, number ${epoch} after the question,` : `attempt ${epoch}`;
 }
 
 /** A change that passes, and of which the checks say nothing, says so beside its verdict. */

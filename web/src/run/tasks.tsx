@@ -1,12 +1,18 @@
 import type { RunStep } from "@antiphon/contracts";
-import { ERRORS, isErrorCode } from "@antiphon/contracts/errors";
+import { isErrorCode, remedyFor } from "@antiphon/contracts/errors";
 import type { ReactElement } from "react";
 import { harmless } from "../screen/harmless.ts";
 import { Status } from "../screen/status.tsx";
 import { columnsOf } from "./columns.ts";
 
 /** The task graph: a column holds what can be done once the columns before it are done. */
-export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactElement | null {
+export function Tasks({
+  runId,
+  steps,
+}: {
+  readonly runId: string;
+  readonly steps: readonly RunStep[];
+}): ReactElement | null {
   if (steps.length === 0) return null;
   return (
     <section aria-label="Tasks" className="graph">
@@ -29,7 +35,7 @@ export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactE
                 {step.commit !== null && `Commit ${step.commit.slice(0, 10)}.`}
               </p>
               {step.message !== null && step.message !== "" && (
-                <Said message={harmless(step.message)} code={step.code} />
+                <Said message={harmless(step.message)} code={step.code} runId={runId} />
               )}
             </li>
           ))}
@@ -40,7 +46,15 @@ export function Tasks({ steps }: { readonly steps: readonly RunStep[] }): ReactE
 }
 
 /** The last word on a task: a line, the output that it quotes, and what to do about it. */
-function Said({ message, code }: { readonly message: string; readonly code: string | null }): ReactElement {
+function Said({
+  message,
+  code,
+  runId,
+}: {
+  readonly message: string;
+  readonly code: string | null;
+  readonly runId: string;
+}): ReactElement {
   const [line = "", ...output] = message.split("\n");
   return (
     <>
@@ -48,7 +62,7 @@ function Said({ message, code }: { readonly message: string; readonly code: stri
         {line} {code !== null && <code>{code}</code>}
       </p>
       {output.length > 0 && <pre className="log">{output.join("\n")}</pre>}
-      {code !== null && isErrorCode(code) && <p className="quiet">{ERRORS[code].remedy}</p>}
+      {code !== null && isErrorCode(code) && <p className="quiet">{remedyFor(code, runId)}</p>}
     </>
   );
 }

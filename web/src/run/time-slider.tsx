@@ -14,7 +14,7 @@ interface TimeSliderProps {
 export function TimeSlider({ records, upTo, onChange }: TimeSliderProps): ReactElement {
   const at = upTo ?? records.length;
   const record = records[at - 1];
-  const text = record === undefined ? "" : `${clockTime(record.at)}, ${sentenceOf(record)}`;
+  const text = record === undefined ? "" : `${clockTime(record.at)}, ${sentenceOf(record, records)}`;
   return (
     <div className="slider">
       <label>

@@ -294,12 +294,12 @@ export type ErrorDocument = {
   data?: Record<string, unknown>;
 };
 
-/** `remedy`: instead of the table's, where it depends on what happened. It stays in the process: an rpc reply carries code and data. */
 /** The remedy of an error that a run ended with: its commands name that run. */
 export function remedyFor(code: ErrorCode, runId: string): string {
   return ERRORS[code].remedy.replaceAll("<runId>", runId);
 }
 
+/** `remedy`: instead of the table's, where it depends on what happened. It stays in the process: an rpc reply carries code and data. */
 export type AntiphonErrorOptions = { data?: Record<string, unknown>; cause?: unknown; remedy?: string };
 
 /** A named failure. `detail` says what happened this time; the table gives the meaning and the remedy. */

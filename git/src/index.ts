@@ -91,7 +91,9 @@ export {
 } from "./repository/repo.ts";
 export type { CommitSigner } from "./landing/ssh-signature.ts";
 export { sweepScratch, type ObjectSource, type ObjectStore } from "./repository/scratch.ts";
-export { FILE_TIME_S, readTar, TarFault, writeTar, type TarEntry, type TarLimits } from "./trees/tar.ts";
+export { FILE_TIME_S, TarFault, type TarEntry, type TarLimits } from "./trees/tar.ts";
+export { readTar } from "./trees/tar-reader.ts";
+export { writeTar } from "./trees/tar-writer.ts";
 export {
   exportStep,
   readStep,

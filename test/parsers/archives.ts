@@ -1,5 +1,5 @@
 /** Archives with valid headers, so that a reader reaches their contents. */
-import { writeTar } from "../../git/src/trees/tar.ts";
+import { writeTar } from "../../git/src/trees/tar-writer.ts";
 import type { Shape } from "./growth.ts";
 import { numbered, repeated } from "./shapes.ts";
 

@@ -14,7 +14,7 @@ import { ownTests } from "../../git/src/protection/own-tests.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
 import { mayLookAround } from "../../git/src/protection/looks-around.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
-import { readTar } from "../../git/src/trees/tar.ts";
+import { readTar } from "../../git/src/trees/tar-reader.ts";
 import { streamedTar } from "../../git/src/trees/tar-stream.ts";
 import { readStep } from "../../git/src/trees/base-step.ts";
 import { parseRaw } from "../../git/src/change/tree-change.ts";
@@ -367,7 +367,7 @@ export const gitParsers: readonly Parser[] = [
   },
   {
     name: "a tar archive, read at once",
-    reads: ["git/src/trees/tar.ts"],
+    reads: ["git/src/trees/tar-reader.ts"],
     shapes: planted,
     run: (text) => readTar(tarOf(text), { maxFiles: 10_000, maxBytes: 1 << 26 }),
   },

@@ -345,7 +345,11 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "a .gitignore, against paths",
-    reads: ["services/sandbox-runner/src/workspace/ignore-rules.ts"],
+    reads: [
+      "services/sandbox-runner/src/workspace/ignore-file.ts",
+      "services/sandbox-runner/src/workspace/ignore-glob.ts",
+      "services/sandbox-runner/src/workspace/ignore-rules.ts",
+    ],
     shapes: repeated(["*", "**/", "[", "[a", "[!a-z]", "?", "\\", " ", "/", "*a", "!", "\n", "[a-bc-d]"]),
     run: (content) => {
       const rules = new IgnoreRules([{ directory: "", content }], [], FEW_STEPS);

@@ -1,6 +1,6 @@
 /** A change beside its diff: the resulting files and the deleted paths. */
 import type { GitObject } from "../objects/git-object.ts";
-import { writeTar } from "../trees/tar.ts";
+import { writeTar } from "../trees/tar-writer.ts";
 
 export interface OverlayFile {
   path: string;

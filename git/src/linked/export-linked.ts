@@ -13,7 +13,8 @@ import { listTree, readObjects } from "../objects/objects.ts";
 import type { RepoLike } from "../repository/repo.ts";
 import { withScratch, type ObjectStore } from "../repository/scratch.ts";
 import { requirePlainNames } from "../trees/plain-names.ts";
-import { writeTar, type TarEntry } from "../trees/tar.ts";
+import type { TarEntry } from "../trees/tar.ts";
+import { writeTar } from "../trees/tar-writer.ts";
 import { absentContent } from "./absent-content.ts";
 import { linkedContent, type LfsFile, type LinkedContent, type Served } from "./linked-content.ts";
 

@@ -19,8 +19,9 @@ import { readObjects } from "../objects/objects.ts";
 import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
 import { withScratch } from "../repository/scratch.ts";
 import { rootOf } from "./export-tree.ts";
-import { hasTarget, TAR_END, tarHead, tarPadding, type TarEntry } from "./tar.ts";
+import { hasTarget, type TarEntry } from "./tar.ts";
 import { streamedTar } from "./tar-stream.ts";
+import { TAR_END, tarHead, tarPadding } from "./tar-writer.ts";
 
 export type StepFile = Pick<TarEntry, "path" | "mode" | "content">;
 

@@ -16,7 +16,8 @@ import { objectStore, openRepo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch, type ObjectStore, type Scratch } from "../repository/scratch.ts";
 import { cutHistory, type HistoryCut } from "./history-cut.ts";
 import { writeIndexFile } from "./index-file.ts";
-import { FILE_TIME_S, writeTar, type TarEntry } from "./tar.ts";
+import { FILE_TIME_S, type TarEntry } from "./tar.ts";
+import { writeTar } from "./tar-writer.ts";
 
 export interface HistoryOptions {
   /** Most commits, counted from the newest; the parents of the oldest come in addition. */

@@ -27,7 +27,8 @@ import {
 } from "../repository/scratch.ts";
 import { hasAttributes } from "../linked/lfs-paths.ts";
 import { requirePlainNames } from "./plain-names.ts";
-import { hasTarget, TAR_END, tarHead, tarPadding, writeTar } from "./tar.ts";
+import { hasTarget } from "./tar.ts";
+import { TAR_END, tarHead, tarPadding, writeTar } from "./tar-writer.ts";
 
 export interface ExportedTree {
   tree: string;

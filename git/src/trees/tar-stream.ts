@@ -1,15 +1,8 @@
 /** The archives of tar.ts as streams: the same entries, refused for the same reasons, with one piece in memory at a time. */
 import { PieceReader } from "../process/piece-reader.ts";
-import {
-  paxRecords,
-  readEntry,
-  readHead,
-  TAR_BLOCK,
-  TarFault,
-  tarPadding,
-  type TarEntry,
-  type TarLimits,
-} from "./tar.ts";
+import { TAR_BLOCK, TarFault, type TarEntry, type TarLimits } from "./tar.ts";
+import { paxRecords, readEntry, readHead } from "./tar-reader.ts";
+import { tarPadding } from "./tar-writer.ts";
 
 export interface StreamedEntry extends Omit<TarEntry, "content" | "timeS"> {
   /** Of the content. */

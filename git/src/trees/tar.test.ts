@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readTar, writeTar, type TarEntry } from "./tar.ts";
+import type { TarEntry } from "./tar.ts";
+import { readTar } from "./tar-reader.ts";
+import { writeTar } from "./tar-writer.ts";
 
 const BOUNDS = { maxFiles: 10, maxBytes: 10_000 };
 const file = (path: string, content = "x"): TarEntry => ({

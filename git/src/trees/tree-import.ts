@@ -23,7 +23,8 @@ import { git } from "../process/git-process.ts";
 import { gitFed } from "../process/git-stream.ts";
 import type { BaseStep } from "./base-step.ts";
 import { readTreeWay } from "./tree-way.ts";
-import { readTar, TarFault, type TarEntry } from "./tar.ts";
+import { TarFault, type TarEntry } from "./tar.ts";
+import { readTar } from "./tar-reader.ts";
 import { streamedTar, type StreamedEntry } from "./tar-stream.ts";
 
 const BOUNDS = { maxFiles: limits.treeFiles, maxBytes: limits.treeBytes };

@@ -8,7 +8,7 @@
  */
 import { criteriaAnswers, criterionText, type CriteriaQuestion, type PlannedTask } from "@antiphon/contracts";
 import type { RunState, TaskPhase } from "../state/run-state.ts";
-import type { TaskRecord } from "./task-fold.ts";
+import type { TaskRecord } from "./task-record.ts";
 
 const CRITERION_CHARS = 2048;
 

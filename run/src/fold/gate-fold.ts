@@ -11,7 +11,8 @@ import type { StoredRecord, VerdictBody } from "@antiphon/contracts";
 import { askedOf } from "../facts/run-facts.ts";
 import { judgedChange } from "../state/judged-change.ts";
 import type { Integration, RunState, TaskState } from "../state/run-state.ts";
-import { afterGate, type TaskStep } from "./task-fold.ts";
+import { afterGate } from "./approval-fold.ts";
+import { nextAttempt, withEvidence, type TaskStep } from "./task-step.ts";
 
 type Verdict = Extract<StoredRecord, { type: "verdict" }>;
 
@@ -26,8 +27,8 @@ export function foldGateVerdict(
   if (gate === undefined || phase.kind !== "proposed" || record.epoch !== phase.epoch) return null;
   const { body } = record;
   const judged = judgedChange(state, task);
-  const seen = body.evidence === null ? task : { ...task, evidence: [...task.evidence, body.evidence] };
-  const again: TaskState = { ...seen, phase: { kind: "open", epoch: phase.epoch + 1 } };
+  const seen = withEvidence(task, body.evidence);
+  const again: TaskState = { ...seen, phase: nextAttempt(phase.epoch) };
   if (judged === null) return { state: withTask(state, again) }; // run/R10
   if (body.verdict !== "PASS" && body.code !== "ANT_GATE_BLOCKED") return null;
   const about = { gate: task.planned.task.task_id, at: record.at, body };
@@ -62,7 +63,7 @@ export function withGatesReopened(state: RunState, waiting: readonly string[]): 
   return waiting.reduce((run, id) => {
     const gate = run.tasks.find(({ planned }) => planned.task.task_id === id);
     if (gate?.phase.kind !== "passed") return run;
-    return withTask(run, { ...gate, phase: { kind: "open", epoch: gate.phase.epoch + 1 } });
+    return withTask(run, { ...gate, phase: nextAttempt(gate.phase.epoch) });
   }, state);
 }
 

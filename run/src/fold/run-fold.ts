@@ -6,7 +6,8 @@ import type { Integration, RunState } from "../state/run-state.ts";
 import { foldFacts } from "../facts/facts-fold.ts";
 import { withCriteria } from "./criteria-fold.ts";
 import { foldGateVerdict, withGatesReopened } from "./gate-fold.ts";
-import { foldTask, isTaskRecord, type TaskRecord } from "./task-fold.ts";
+import { foldTask } from "./task-fold.ts";
+import { isTaskRecord, type TaskRecord } from "./task-record.ts";
 
 /** The run after a record that fits its state. */
 export function foldRun(state: RunState, record: StoredRecord): RunState {

@@ -1,6 +1,6 @@
 /**
- * The first half of writing a blob: storing its chunks under a new id. Only the meta message (blobs.ts) makes them an
- * object that others can see.
+ * The first half of writing a blob: storing its chunks under a new id. Only the meta message (blob-writer.ts) makes
+ * them an object that others can see.
  */
 import { createHash } from "node:crypto";
 import { digestOf } from "@antiphon/contracts";

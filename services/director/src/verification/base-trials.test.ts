@@ -3,7 +3,8 @@ import { BASE, check } from "@antiphon/run/testing/record-log";
 import { describe, expect, it } from "vitest";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import { silent } from "../testing/directing.ts";
-import { BaseTrials, type BaseOrder } from "./base-trials.ts";
+import type { BaseOrder } from "./base-order.ts";
+import { BaseTrials } from "./base-trials.ts";
 
 const ONCE = { least: 1, most: 1, withinMs: 0 };
 const MANY = { least: 2, most: 16, withinMs: 50 };

@@ -21,23 +21,13 @@
  * Because an outcome on the base decides what a change proves, a kept one is used only where a fresh one would be asked for
  * in the same words by the same tenant, and a failed one never (director/D5).
  */
-import { AntiphonError, canonicalJson, limits, sha256Hex, type SandboxTrials } from "@antiphon/contracts";
+import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Logger } from "@antiphon/runtime";
 import type { CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
+import { holderOf, keyOf, type BaseOrder } from "./base-order.ts";
+import { BaseTrial } from "./base-trial.ts";
 import { covers, type KeptBase } from "./kept-base.ts";
 import { runTrials } from "./trials.ts";
-
-interface Trial {
-  readonly asked: SandboxTrials;
-  /** Null: it is no answer. Never rejects. */
-  readonly ended: Promise<RoomOutcome | null>;
-  readonly stop: AbortController;
-  /** The tasks that it was begun for. */
-  readonly holders: Set<string>;
-  waiting: number;
-  /** Null: it is running. */
-  endedAtMs: number | null;
-}
 
 export interface BaseTrialsParts {
   readonly room: CleanRoomPort;
@@ -46,16 +36,10 @@ export interface BaseTrialsParts {
   now(): number;
 }
 
-/** The request for the base, and whose it is. */
-export interface BaseOrder {
-  readonly tenant: string;
-  readonly request: RoomRequest;
-}
-
 export class BaseTrials {
   readonly #parts: BaseTrialsParts;
   /** By key, the one that was begun longest ago first. */
-  readonly #trials = new Map<string, Trial>();
+  readonly #trials = new Map<string, BaseTrial>();
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -80,10 +64,10 @@ export class BaseTrials {
     this.#releaseOthers(key, request);
     const known = this.#fresh(key);
     if (known !== null && covers(known.asked, request.trials)) {
-      known.holders.add(holderOf(request));
+      known.hold(holderOf(request));
       return known.ended;
     }
-    known?.stop.abort();
+    known?.stop();
     const trial = this.#start(key, request);
     this.#trials.delete(key);
     this.#trials.set(key, trial);
@@ -98,49 +82,35 @@ export class BaseTrials {
   async take(order: BaseOrder, signal: AbortSignal): Promise<KeptBase | null> {
     const key = keyOf(order);
     this.#releaseOthers(key, order.request);
-    const trial = this.#fresh(key);
-    if (trial === null) return null;
-    trial.waiting += 1;
-    try {
-      const outcome = await orAborted(trial.ended, signal);
-      return outcome === null ? null : { asked: trial.asked, outcome };
-    } finally {
-      trial.waiting -= 1;
-      this.#stopUnwanted(trial);
-    }
+    return this.#fresh(key)?.wait(signal) ?? null;
   }
 
   /** The run has ended, or is about to. */
   drop(runId: string): void {
-    for (const trial of this.#trials.values()) {
-      for (const holder of trial.holders) if (holder.startsWith(`${runId} `)) trial.holders.delete(holder);
-      this.#stopUnwanted(trial);
-    }
+    for (const trial of this.#trials.values()) trial.releaseRun(runId);
   }
 
   /** A task waits for one base at a time: that of its run's head. */
   #releaseOthers(key: string, request: RoomRequest): void {
-    for (const [other, trial] of this.#trials)
-      if (other !== key && trial.holders.delete(holderOf(request))) this.#stopUnwanted(trial);
+    for (const [other, trial] of this.#trials) if (other !== key) trial.release(holderOf(request));
   }
 
   /** Stops what is running. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { stop } of this.#trials.values()) stop.abort();
+    for (const trial of this.#trials.values()) trial.stop();
     await Promise.all(this.#running);
   }
 
-  #start(key: string, asked: RoomRequest): Trial {
-    const stop = new AbortController();
+  #start(key: string, asked: RoomRequest): BaseTrial {
     const request: RoomRequest = { ...asked, purpose: "base", candidate: null, ahead: true };
-    const ended = this.#outlived(() => this.#ran(request, stop.signal)).then((outcome) => {
-      trial.endedAtMs = this.#parts.now();
+    const run = async (stop: AbortSignal): Promise<RoomOutcome | null> => {
+      const outcome = await this.#outlived(() => this.#ran(request, stop));
       if (outcome === null && this.#trials.get(key) === trial) this.#trials.delete(key);
       return outcome;
-    });
-    const holders = new Set([holderOf(asked)]);
-    const trial: Trial = { asked: asked.trials, ended, stop, holders, waiting: 0, endedAtMs: null };
+    };
+    const trial: BaseTrial = new BaseTrial(asked.trials, { now: () => this.#parts.now(), run });
+    trial.hold(holderOf(asked));
     return trial;
   }
 
@@ -162,44 +132,18 @@ export class BaseTrials {
     return done;
   }
 
-  #stopUnwanted(trial: Trial): void {
-    if (trial.endedAtMs === null && trial.holders.size === 0 && trial.waiting === 0) trial.stop.abort();
-  }
-
-  #fresh(key: string): Trial | null {
+  #fresh(key: string): BaseTrial | null {
     const trial = this.#trials.get(key);
-    if (trial === undefined) return null;
-    const { endedAtMs, stop } = trial;
-    const isGood =
-      endedAtMs === null ? !stop.signal.aborted : this.#parts.now() - endedAtMs < limits.baseTrialKeepMs;
-    if (isGood) return trial;
+    if (trial?.isFresh === true) return trial;
     this.#trials.delete(key);
     return null;
   }
 
   #bound(): void {
-    for (const [key, { stop }] of this.#trials) {
+    for (const [key, trial] of this.#trials) {
       if (this.#trials.size <= limits.baseTrialsKept) return;
-      stop.abort();
+      trial.stop();
       this.#trials.delete(key);
     }
   }
-}
-
-/** director/D5: everything in a request that decides its outcome. */
-function keyOf({ tenant, request }: BaseOrder): string {
-  const { tree, history, checks, image, room, budgetMs, setup } = request;
-  return sha256Hex(canonicalJson({ tenant, tree, history, checks, image, room, budgetMs, setup }));
-}
-
-const holderOf = ({ run, task }: RoomRequest): string => `${run} ${task ?? ""}`;
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void =>
-      reject(new AntiphonError("ANT_SANDBOX_CANCELED", "the wait for the base ended"));
-    if (signal.aborted) return aborted();
-    signal.addEventListener("abort", aborted, { once: true });
-    void work.then(resolve).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }

@@ -2,19 +2,9 @@
  * The clean room over the sandbox-runner: one fresh sandbox with the tree, the candidate's files and the checks, and
  * without a network.
  */
-import {
-  AntiphonError,
-  isErrorCode,
-  type CheckOutcome,
-  type OutputRef,
-  type SandboxEvent,
-  type SandboxOutcome,
-  type SandboxStep,
-  type SandboxStepOutcome,
-} from "@antiphon/contracts";
+import type { OutputRef, SandboxEvent, SandboxOutcome, SandboxStepOutcome } from "@antiphon/contracts";
 import { uniqueId, type Blobs, type SandboxClient } from "@antiphon/runtime";
 import { overlayTar } from "@antiphon/git";
-import { failureOf } from "../environments/preparation.ts";
 import {
   INTEGRATION,
   type CleanRoomPort,
@@ -23,9 +13,9 @@ import {
   type RoomOutcome,
   type RoomRequest,
 } from "../ports.ts";
+import { outcomeOf } from "./room-outcome.ts";
+import { checkOf, isPrepared, stepsOf } from "./room-steps.ts";
 import { readTestReport, type TestReport } from "./reports/test-report.ts";
-
-const TAIL_CHARS = 2048;
 
 export class CleanRoom implements CleanRoomPort {
   readonly #sandbox: SandboxClient;
@@ -82,7 +72,7 @@ export class CleanRoom implements CleanRoomPort {
       },
     );
     if (isPrepared(request)) return this.#prepared(outcome, checks, signal);
-    return { ...outcomesOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
+    return { ...outcomeOf(outcome, checks, signal), reports: await this.#reports(outcome.steps) };
   }
 
   /**
@@ -95,7 +85,7 @@ export class CleanRoom implements CleanRoomPort {
     signal: AbortSignal,
   ): Promise<RoomOutcome> {
     const [first, ...steps] = outcome.steps;
-    const found = outcomesOf({ ...outcome, steps }, checks, signal);
+    const found = outcomeOf({ ...outcome, steps }, checks, signal);
     if (first?.exitCode !== 0 || outcome.outcome !== "completed") return { ...found, trials: [] };
     return { ...found, reports: await this.#reports(steps) };
   }
@@ -121,93 +111,7 @@ function telling(news: RoomNews): (event: SandboxEvent) => void {
     if ("ok" in event) return;
     if (event.kind === "started") return news.started();
     if (event.kind !== "step") return;
-    const [, number] = /^check-(\d+)$/.exec(event.id) ?? [];
-    if (number !== undefined) news.ended(Number(number) - 1, event.exitCode);
+    const check = checkOf(event.id);
+    if (check !== null) news.ended(check, event.exitCode);
   };
-}
-
-const isPrepared = ({ elsewhere, emptied }: RoomRequest): boolean =>
-  elsewhere !== undefined || emptied === true;
-
-const EMPTY = 'for one in * .[!.]* ..?*; do [ "$one" = .git ] || rm -rf -- "./$one" || exit 1; done';
-
-/** The tree is moved before the checks, by a step whose exit no check can forge. */
-const MOVE =
-  'mkdir -p "$1" "$1/../home" && cp -a /workspace/. "$1/" && rm -rf /workspace/* /workspace/.[!.]* /workspace/..?*';
-
-/** A shell remembers where it came from. */
-const LEAVE = 'cd "$0" && unset OLDPWD && exec sh -c "$1"';
-
-function stepsOf({ checks, budgetMs, room, elsewhere, emptied }: RoomRequest): SandboxStep[] {
-  const step = (id: string, argv: string[], env: Record<string, string> = {}): SandboxStep => ({
-    ...{
-      id,
-      argv,
-      env: { ...room?.env, ...env },
-      timeoutMs: budgetMs,
-      continueOnFailure: id !== "prepare",
-    },
-  });
-  const plain = checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", command]));
-  if (emptied === true) return [step("prepare", ["sh", "-c", EMPTY]), ...plain];
-  if (elsewhere === undefined) return plain;
-  const env = { HOME: `${elsewhere.slice(0, elsewhere.lastIndexOf("/"))}/home` };
-  return [
-    step("prepare", ["sh", "-c", MOVE, "antiphon", elsewhere]),
-    ...checks.map((command, i) => step(`check-${i + 1}`, ["sh", "-c", LEAVE, elsewhere, command], env)),
-  ];
-}
-
-/**
- * A sandbox that ran tells about the change. One that broke, or that was stopped by this Director or by its runner,
- * tells nothing about it: that throws, and the verification is tried again.
- */
-function outcomesOf(outcome: SandboxOutcome, checks: readonly string[], signal: AbortSignal): RoomOutcome {
-  switch (outcome.outcome) {
-    case "completed":
-    case "timeout":
-    case "oom":
-      return {
-        trials: [outcome.steps, ...(outcome.trials ?? [])].map((steps) =>
-          checks.map((command, i) => checkOutcome(command, outcome, steps[i])),
-        ),
-        written: outcome.written ?? null,
-        image: outcome.meta.image,
-        ...(outcome.services === undefined ? {} : { services: outcome.services }),
-        ...(outcome.environment === undefined ? {} : { environment: outcome.environment }),
-      };
-    case "canceled":
-      if (signal.aborted) throw new AntiphonError("ANT_SANDBOX_CANCELED", outcome.message);
-      throw new AntiphonError("ANT_SANDBOX_FAILED", `the runner gave up: ${outcome.message}`); // director/D4
-    case "refused":
-    case "error":
-      if (outcome.code === "ANT_ENVIRONMENT_FAILED" || outcome.code === "ANT_BLOB_MISSING")
-        throw failureOf(outcome, signal);
-      throw new AntiphonError(isErrorCode(outcome.code) ? outcome.code : "ANT_INTERNAL", outcome.message);
-  }
-}
-
-function checkOutcome(
-  command: string,
-  outcome: SandboxOutcome,
-  step: SandboxStepOutcome | undefined,
-): CheckOutcome {
-  if (step === undefined) {
-    const tail = `not run: ${outcome.message}`;
-    return {
-      command,
-      exitCode: null,
-      timedOut: outcome.outcome === "timeout",
-      durationMs: 0,
-      stdout: null,
-      stderr: null,
-      tail,
-    };
-  }
-  const { stdout, stderr, exitCode, timedOut, durationMs } = step;
-  const tail = [stdout.tail, stderr.tail]
-    .filter((text) => text !== "")
-    .join("\n")
-    .slice(-TAIL_CHARS);
-  return { command, exitCode, timedOut, durationMs, stdout: stdout.blob, stderr: stderr.blob, tail };
 }

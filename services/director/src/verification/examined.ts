@@ -9,7 +9,7 @@ import { deliveryOf, type Delivery } from "./delivery.ts";
 import { demandOf } from "./demand.ts";
 import { judge } from "./judge.ts";
 import type { Judgement } from "./judgement.ts";
-import type { TriedOut } from "./rooms.ts";
+import type { TriedOut } from "./tried-out.ts";
 import { trialOf } from "./trial-of.ts";
 import { tried } from "./trying.ts";
 import type { VerificationPorts } from "./verification.ts";

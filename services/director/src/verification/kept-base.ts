@@ -1,12 +1,17 @@
 /** Whether an outcome of the base that was kept answers what a verification asks. Pure. */
 import type { SandboxTrials } from "@antiphon/contracts";
-import type { RoomOutcome } from "../ports.ts";
+import type { RoomOutcome, RoomRequest } from "../ports.ts";
 import { isPassed } from "./trials.ts";
 
 /** Trials on the base, and their outcome. */
 export interface KeptBase {
   readonly asked: SandboxTrials;
   readonly outcome: RoomOutcome;
+}
+
+/** Where the outcomes of bases are kept. */
+export interface KeptBases {
+  take(request: RoomRequest, signal: AbortSignal): Promise<KeptBase | null>;
 }
 
 /** How many trials are wanted is known only with the change. */

@@ -4,7 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import type { Candidate, CleanRoomPort, RoomOutcome, RoomRequest } from "../ports.ts";
 import type { KeptBase } from "./kept-base.ts";
 import type { Touched } from "./touched.ts";
-import { tryOut, type Subject, type TriedOut } from "./rooms.ts";
+import { tryOut } from "./rooms.ts";
+import type { Subject, TriedOut } from "./tried-out.ts";
 
 const ONCE = { least: 1, most: 1, withinMs: 0 };
 const TWICE = { least: 2, most: 2, withinMs: 0 };

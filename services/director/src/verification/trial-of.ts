@@ -6,7 +6,7 @@ import type { Demand } from "./demand.ts";
 import { ownProof } from "./own-tests.ts";
 import { addedOf, mayRunFewer, unreportedBy } from "./reports/reported.ts";
 import { hasReport } from "./reports/test-report.ts";
-import type { TriedOut } from "./rooms.ts";
+import type { TriedOut } from "./tried-out.ts";
 import { touchedBy } from "./touched.ts";
 import type { Trial } from "./trial.ts";
 import { firstFailure } from "./trials.ts";

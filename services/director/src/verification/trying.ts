@@ -8,10 +8,12 @@ import type { AppliedChange, CleanRoomPort, RepositoryPort } from "../ports.ts";
 import type { BaseTrials } from "./base-trials.ts";
 import { needsBase, type Demand } from "./demand.ts";
 import type { Asks } from "./elsewhere.ts";
+import type { KeptBases } from "./kept-base.ts";
 import { ownTestsOf } from "./own-tests.ts";
 import { touchedBy } from "./touched.ts";
 import { roomRequest, tenantOf, trialsOf } from "./room-request.ts";
-import { tryOut, UNTRIED, type KeptBases, type TriedOut } from "./rooms.ts";
+import { tryOut } from "./rooms.ts";
+import { UNTRIED, type TriedOut } from "./tried-out.ts";
 
 interface Ports {
   readonly repository: RepositoryPort;

@@ -17,7 +17,7 @@ import { commitMessage } from "./commit-message.ts";
 import { examined, type Examined, type Refused } from "./examined.ts";
 import { gateVerdict } from "./gate-verdict.ts";
 import { requireGates } from "./gates-planned.ts";
-import { UNTRIED } from "./rooms.ts";
+import { UNTRIED } from "./tried-out.ts";
 import { deciding } from "./trials.ts";
 
 type Verify = EffectOf<"verify">;

@@ -17,6 +17,7 @@ import {
   type SandboxDeath,
   type Survey,
 } from "../ports.ts";
+import { runCommand } from "./command-run.ts";
 import { SupervisorConversation } from "./supervisor-conversation.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 import type { SupervisorPack } from "./supervisor-pack.ts";
@@ -138,7 +139,7 @@ export class SupervisedSandbox implements Sandbox {
       stderr: stderr.finish(),
       durationMs: performance.now() - started,
     });
-    const exit = await this.#words.execute(command, heard, soFar);
+    const exit = await runCommand(this.#words, command, { heard, soFar });
     return { ...exit, ...soFar() };
   }
 
@@ -219,7 +220,7 @@ export class SupervisedSandbox implements Sandbox {
         }
       };
       const payload = Buffer.concat([Buffer.from(type, "latin1"), nulEnded(paths)]);
-      const isDone = await this.#words.peek(payload, PEEK_DEADLINE_MS, heard);
+      const isDone = await this.#words.look(payload, PEEK_DEADLINE_MS, heard);
       if (refusal !== null) throw refusal as Refusal;
       if (!isDone) throw new Error("the workspace could not be read beside the command that waits");
     };
@@ -284,7 +285,7 @@ export class SupervisedSandbox implements Sandbox {
         this.#words.killCommand();
       }
     };
-    const { exitCode } = await this.#words.execute(step, heard, () => null);
+    const { exitCode } = await runCommand(this.#words, step, { heard, soFar: () => null });
     if (refusal !== null) throw refusal as Refusal;
     return { exitCode, complaint: complaint.finish(200).tail.trim() };
   }

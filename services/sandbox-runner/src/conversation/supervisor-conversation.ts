@@ -9,17 +9,18 @@
  *
  * Output that a listener has not taken delays its own command, never a later one.
  *
- * The container's own end is container-end.ts, a command's input command-feed.ts.
+ * The end of the container is container-end.ts, and what a command says is read by command-run.ts.
  */
 import type { SandboxMessage } from "@antiphon/contracts";
 import { withDeadline } from "@antiphon/runtime";
-import { feed, InputWindow } from "./command-feed.ts";
+import { InputWindow } from "./command-feed.ts";
 import { ContainerEnd } from "./container-end.ts";
 import { FrameDecoder, encodeFrame, type Frame } from "./frames.ts";
 import { OutputBound } from "./output-bound.ts";
-import { encodeStep, parseExit, parseHello, type ExitWord, type Hello } from "./step-script.ts";
-import { SandboxDied, type Command, type PartialOutput, type SandboxDeath } from "../ports.ts";
+import { parseHello, type Hello } from "./step-script.ts";
+import { SandboxDied, type PartialOutput, type SandboxDeath } from "../ports.ts";
 import { NetBridge } from "./net-bridge.ts";
+import { Peek } from "./peek.ts";
 import { RestingDeadline } from "./resting-deadline.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 
@@ -32,7 +33,6 @@ const OOM_GRACE_MS = 500;
 const KILLED_STATUS = 137;
 /** Time between the request to kill a command and its exit. After that the sandbox is ended. */
 const KILL_GRACE_MS = 2_000;
-const SIGKILL = 9;
 
 interface Busy {
   readonly at: "busy";
@@ -45,26 +45,12 @@ interface Busy {
   readonly deadline: RestingDeadline;
 }
 
-/** One command, as it is sent to the supervisor. */
-export type Step = Pick<
-  Command,
-  "argv" | "cwd" | "env" | "stdin" | "timeoutMs" | "timeoutEnds" | "signal" | "onQuestion" | "onHeard"
-> & {
-  /** A frame for the supervisor's own work, instead of a command. */
-  readonly own?: Buffer | undefined;
-};
-
-interface Peeking {
-  readonly hear: (piece: Buffer) => void;
-  isHeard: boolean;
-  readonly end: (isDone: boolean) => void;
-}
-
 type Phase = { readonly at: "idle" } | Busy | { readonly at: "over"; readonly death: SandboxDeath };
 
 export class SupervisorConversation {
   readonly gone: Promise<void>;
   readonly bridge = new NetBridge((frame) => void this.write(frame));
+  readonly peek = new Peek();
   readonly #line: SupervisorLine;
   readonly #frames = new FrameDecoder();
   readonly #complaints = new OutputBound(4096);
@@ -74,7 +60,6 @@ export class SupervisorConversation {
   #tellOfMemory: () => void = () => undefined;
   readonly #toldOfMemory = new Promise<void>((resolve) => (this.#tellOfMemory = resolve));
   readonly #end: ContainerEnd;
-  #peeking: Peeking | null = null;
   /** A command is being killed, so its output no longer waits for its listener. */
   #killing = false;
 
@@ -130,74 +115,12 @@ export class SupervisorConversation {
   }
 
   /** True for a supervisor that takes its input frame by frame. */
-  get #isPlain(): boolean {
+  get isPlain(): boolean {
     return this.#hello?.kind === "sh";
   }
 
-  /** Sends a command with its input and collects its output until it exits. */
-  async execute(
-    step: Step,
-    heard: (stream: "stdout" | "stderr", piece: Buffer) => void,
-    soFar: () => PartialOutput | null,
-  ): Promise<ExitWord & { readonly timedOut: boolean }> {
-    const said = step.own ?? this.#say(step);
-    const window = new InputWindow(this.#isPlain);
-    let isLate = false;
-    const ended = this.await<ExitWord>(
-      step.timeoutMs,
-      (resolve, reject) => (frame) => {
-        if (frame.type === "o") heard("stdout", frame.payload);
-        else if (frame.type === "e") heard("stderr", frame.payload);
-        else if (frame.type === "a" && step.onQuestion !== undefined) {
-          this.#restDeadline();
-          step.onQuestion(frame.payload.toString("utf8"), soFar);
-        } else if (frame.type === "v" && step.onQuestion !== undefined) this.#peeking?.hear(frame.payload);
-        else if (frame.type === "y" && step.onQuestion !== undefined)
-          this.#peeking?.end(frame.payload.toString("latin1") === "0");
-        else if (frame.type === "b") {
-          const [number = 0, look = 0] = frame.payload.toString("latin1").split(" ").map(Number);
-          step.onHeard?.({ number, look });
-        } else if (frame.type === "x") {
-          const exit = parseExit(frame.payload.toString("utf8"));
-          if (exit === null) reject(this.protocol("an invalid exit frame"));
-          else resolve(exit);
-        } else reject(this.protocol(`${frame.type}: ${frame.payload.toString("utf8").slice(0, 200)}`));
-      },
-      soFar,
-      () => {
-        if (step.timeoutEnds !== "command") return this.over({ kind: "timeout" });
-        isLate = true;
-        this.killCommand();
-      },
-      window,
-    );
-    const kill = (): void => this.killCommand();
-    step.signal?.addEventListener("abort", kill, { once: true });
-    // A failed write also shows in `ended`, with a better name. Both are awaited, so that neither rejection is left
-    // unhandled.
-    const fed = feed((bytes) => this.write(bytes), window, said, step.stdin, ended).catch(
-      (error: unknown) => {
-        this.over({ kind: "protocol", message: error instanceof Error ? error.message : String(error) });
-      },
-    );
-    if (step.signal?.aborted === true) kill();
-    try {
-      const exit = await ended;
-      await fed;
-      return { ...exit, timedOut: isLate && exit.signal === SIGKILL };
-    } finally {
-      step.signal?.removeEventListener("abort", kill);
-    }
-  }
-
-  #say(step: Step): Buffer {
-    const text = encodeStep(this.#hello?.kind ?? "perl", step);
-    if (text === null) throw this.protocol("a command that cannot be encoded");
-    const run = encodeFrame("R", text);
-    return step.onQuestion === undefined ? run : Buffer.concat([encodeFrame("H"), run]);
-  }
-
-  #restDeadline(): void {
+  /** While a person is asked. */
+  restDeadline(): void {
     if (this.#phase.at === "busy") this.#phase.deadline.rest();
   }
 
@@ -208,27 +131,10 @@ export class SupervisorConversation {
     void this.write(encodeFrame("H", `${text}\n`));
   }
 
-  /**
-   * The supervisor's own work while a command waits for the answer to its question. False: it failed, or the command ended first.
-   * One at a time; after the deadline it goes on unheard.
-   */
-  async peek(payload: Buffer, deadlineMs: number, hear: (piece: Buffer) => void): Promise<boolean> {
-    if (this.#phase.at !== "busy" || this.#peeking !== null) return false;
-    const done = new Promise<boolean>((resolve) => {
-      this.#peeking = {
-        hear: (piece) => this.#peeking?.isHeard === true && hear(piece),
-        isHeard: true,
-        end: (isDone) => {
-          this.#peeking = null;
-          resolve(isDone);
-        },
-      };
-    });
-    void this.write(encodeFrame("V", payload));
-    return withDeadline(deadlineMs, done, () => {
-      if (this.#peeking !== null) this.#peeking.isHeard = false;
-      return false;
-    });
+  /** The supervisor's own work while a command waits for the answer to its question (peek.ts). False: it told nothing. */
+  async look(payload: Buffer, deadlineMs: number, hear: (piece: Buffer) => void): Promise<boolean> {
+    if (this.#phase.at !== "busy") return false;
+    return this.peek.work(() => void this.write(encodeFrame("V", payload)), deadlineMs, hear);
   }
 
   /** Puts a message into the inbox of the commands. False: it cannot be put there now. */
@@ -277,7 +183,7 @@ export class SupervisorConversation {
     listener: (resolve: (value: T) => void, reject: (error: Error) => void) => (frame: Frame) => void,
     partial: () => PartialOutput | null = () => null,
     onDeadline = () => this.over({ kind: "timeout" }),
-    window = new InputWindow(this.#isPlain),
+    window = new InputWindow(this.isPlain),
   ): Promise<T> {
     if (this.#phase.at !== "idle") {
       const death =
@@ -290,7 +196,7 @@ export class SupervisorConversation {
         deadline.stop();
         window.close();
         this.#killing = false;
-        this.#peeking?.end(false);
+        this.peek.end(false);
         if (this.#phase.at !== "busy") return;
         if (this.#phase.slow > 0) this.#line.resume(); // the next command must not start paused
         this.#phase = { at: "idle" };

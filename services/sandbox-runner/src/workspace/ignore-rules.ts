@@ -5,6 +5,8 @@
  * The last matching rule decides, rules of a deeper file before those of a shallower one, and no path below an ignored
  * directory is included again. The work is counted and refused beyond a bound, so no pattern can block the process.
  */
+import { rulesOf, type Rule } from "./ignore-file.ts";
+import { accepts, type Token } from "./ignore-glob.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface RuleFile {
@@ -14,65 +16,7 @@ export interface RuleFile {
   readonly content: string;
 }
 
-interface Rule {
-  /** Null stands for two stars: any number of directories. */
-  readonly parts: readonly (readonly Token[] | null)[];
-  readonly anchored: boolean;
-  readonly directoriesOnly: boolean;
-  readonly ignores: boolean;
-}
-
-type Token =
-  | { readonly kind: "text"; readonly code: number }
-  | { readonly kind: "any" }
-  | { readonly kind: "star" }
-  | {
-      readonly kind: "set";
-      readonly inverted: boolean;
-      readonly ranges: readonly (readonly [number, number])[];
-    }
-  | { readonly kind: "never" };
-
 const MOST_STEPS = 50_000_000;
-const NAMED: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
-  alpha: [
-    [65, 90],
-    [97, 122],
-  ],
-  digit: [[48, 57]],
-  alnum: [
-    [48, 57],
-    [65, 90],
-    [97, 122],
-  ],
-  upper: [[65, 90]],
-  lower: [[97, 122]],
-  space: [
-    [9, 13],
-    [32, 32],
-  ],
-  blank: [
-    [9, 9],
-    [32, 32],
-  ],
-  punct: [
-    [33, 47],
-    [58, 64],
-    [91, 96],
-    [123, 126],
-  ],
-  xdigit: [
-    [48, 57],
-    [65, 70],
-    [97, 102],
-  ],
-  print: [[32, 126]],
-  graph: [[33, 126]],
-  cntrl: [
-    [0, 31],
-    [127, 127],
-  ],
-};
 
 export class IgnoreRules {
   readonly #files = new Map<string, readonly Rule[]>();
@@ -85,9 +29,9 @@ export class IgnoreRules {
   constructor(files: readonly RuleFile[], fallback: readonly string[], mostSteps = MOST_STEPS) {
     this.#mostSteps = mostSteps;
     for (const { directory, content } of files) {
-      this.#files.set(bytewise(directory), parse(content));
+      this.#files.set(bytewise(directory), rulesOf(content));
     }
-    this.#fallback = parse(fallback.join("\n"));
+    this.#fallback = rulesOf(fallback.join("\n"));
   }
 
   /** True for a path that is not a directory and that `git add` would skip. */
@@ -177,95 +121,6 @@ export class IgnoreRules {
       } else return false;
     }
   }
-}
-
-function accepts(token: Token, code: number): boolean {
-  if (token.kind === "text") return token.code === code;
-  if (token.kind === "any") return true;
-  if (token.kind !== "set") return false;
-  return token.ranges.some(([low, high]) => code >= low && code <= high) !== token.inverted;
-}
-
-function parse(content: string): readonly Rule[] {
-  const rules: Rule[] = [];
-  for (const line of content.replace(/^\u00ef\u00bb\u00bf/, "").split("\n")) {
-    if (line.startsWith("#")) continue;
-    const rule = ruleOf(withoutTrailingBlanks(line.replace(/\r$/, "")));
-    if (rule !== null) rules.push(rule);
-  }
-  return rules;
-}
-
-function ruleOf(line: string): Rule | null {
-  const ignores = !line.startsWith("!");
-  let text = ignores ? line : line.slice(1);
-  const directoriesOnly = text.endsWith("/");
-  if (directoriesOnly) text = text.slice(0, -1);
-  const anchored = text.includes("/");
-  if (text.startsWith("/")) text = text.slice(1);
-  if (text === "") return null;
-  const parts: (readonly Token[] | null)[] = [];
-  for (const part of text.split("/")) {
-    const isDeep = part === "**" && anchored;
-    if (!isDeep) parts.push(tokensOf(part));
-    else if (parts.at(-1) !== null) parts.push(null); // several in a row mean the same as one
-  }
-  return { parts, anchored, directoriesOnly, ignores };
-}
-
-function withoutTrailingBlanks(line: string): string {
-  let end = line.length;
-  while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end -= 1;
-  return line.slice(0, end);
-}
-
-function tokensOf(part: string): readonly Token[] {
-  const tokens: Token[] = [];
-  for (let at = 0; at < part.length; at += 1) {
-    const char = part[at];
-    if (char === "*") {
-      if (tokens.at(-1)?.kind !== "star") tokens.push({ kind: "star" });
-    } else if (char === "?") tokens.push({ kind: "any" });
-    else if (char === "[") {
-      const set = setOf(part, at + 1);
-      tokens.push(set.token);
-      at = set.end;
-    } else if (char === "\\") {
-      at += 1;
-      tokens.push(at < part.length ? { kind: "text", code: part.charCodeAt(at) } : { kind: "never" });
-    } else tokens.push({ kind: "text", code: part.charCodeAt(at) });
-  }
-  return tokens;
-}
-
-/** The set that begins at `start`, after its bracket. A set without an end matches nothing. */
-function setOf(part: string, start: number): { readonly token: Token; readonly end: number } {
-  let at = start;
-  const inverted = part[at] === "!" || part[at] === "^";
-  if (inverted) at += 1;
-  const ranges: (readonly [number, number])[] = [];
-  for (let first = true; at < part.length; first = false) {
-    if (part[at] === "]" && !first) return { token: { kind: "set", inverted, ranges }, end: at };
-    const named = /^\[:([a-z]+):\]/.exec(part.slice(at, at + 12));
-    if (named !== null) {
-      ranges.push(...(NAMED[named[1] ?? ""] ?? []));
-      at += named[0].length;
-      continue;
-    }
-    const low = codeAt(part, at);
-    at = low.next;
-    if (part[at] === "-" && at + 1 < part.length && part[at + 1] !== "]") {
-      const high = codeAt(part, at + 1);
-      ranges.push([low.code, high.code]);
-      at = high.next;
-    } else ranges.push([low.code, low.code]);
-  }
-  return { token: { kind: "never" }, end: part.length };
-}
-
-function codeAt(part: string, at: number): { readonly code: number; readonly next: number } {
-  const escaped = part[at] === "\\" && at + 1 < part.length ? 1 : 0;
-  return { code: part.charCodeAt(at + escaped), next: at + escaped + 1 };
 }
 
 /** Git matches bytes, so the text becomes one character for each byte of its UTF-8 form. */

@@ -1,7 +1,7 @@
 /** What the reports of the test runners say about a change that was tried out. */
 import { pathMatcher } from "@antiphon/git";
 import type { AppliedChange } from "../../ports.ts";
-import type { TriedOut } from "../rooms.ts";
+import type { TriedOut } from "../tried-out.ts";
 import type { Trial } from "../trial.ts";
 import { isPassed } from "../trials.ts";
 import { gapsIn, readTestReport, type TestReport } from "./test-report.ts";

@@ -39,7 +39,9 @@ describe("the approvals a run requires", () => {
       }
       return "none";
     };
-    expect(remedyOf([])).toMatch(/^Ask for at most 1, or add people\. Start the gateway .*ANTIPHON_TOKENS=ann:/);
+    expect(remedyOf([])).toMatch(
+      /^Ask for at most 1, or add people\. Start the gateway .*ANTIPHON_TOKENS=ann:/,
+    );
     expect(remedyOf(["ann"])).toBe("none");
   });
 

@@ -138,6 +138,13 @@ describe("the description of a run", () => {
       "clean room: PASS: a plan of 1 task",
     ]);
     expect(text(LANDED)).toEqual(["landed as aaaaaaaaaa on antiphon/run_1"]);
+    const onMian = { kind: "landed", ref: "refs/heads/mian", commit: COMMIT, previous: null };
+    expect(text(record("landing", onMian, null))).toEqual([
+      "landed as aaaaaaaaaa on mian, which is a new branch",
+    ]);
+    expect(text(record("landing", { ...onMian, previous: COMMIT }, null))).toEqual([
+      "landed as aaaaaaaaaa on mian",
+    ]);
   });
 
   it("names a code once even if the message contains it", () => {
@@ -226,6 +233,18 @@ describe("the summary of a run", () => {
     expect(exitCodeOf(summary.status)).toBe(3);
     expect(summaryRows(summary, null)).toContainEqual(["question", "Which colour?"]);
     expect(summaryRows(summary, null)).toContainEqual(["answer", 'antiphon answer run_1 "<your answer>"']);
+  });
+
+  it("calls the tasks of a canceled run canceled, also after a failed attempt, and not those that are done", () => {
+    const canceled = { ...CLOSED, body: { ...CLOSED.body, status: "canceled", code: "ANT_RUN_CANCELED" } };
+    const rowOf = (...records: RunRecord[]) => {
+      const facts = factsOf([INTENT, ROUTED, DISPATCH, ...records, canceled as RunRecord]);
+      return Object.fromEntries(summaryRows(summarize(facts, null, 0), null))["T-001"];
+    };
+    expect(rowOf()).toBe("canceled  Fix it");
+    const failed = { ...PASS.body, verdict: "FAIL", commit: null, code: "ANT_VERIFY_CHECK_FAILED" };
+    expect(rowOf(record("verdict", failed))).toBe("canceled: ANT_VERIFY_CHECK_FAILED  Fix it");
+    expect(rowOf(PASS, LANDED)).toBe("PASS, landed as aaaaaaaaaa  Fix it");
   });
 
   it("says how to name another check after a person named one that failed", () => {

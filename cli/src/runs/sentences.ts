@@ -48,10 +48,10 @@ const SENTENCES: { readonly [T in JournalType]: Sentence<T> } = {
   },
   approval: { tell: ({ body }, say) => decided(body, say), next: DIRECTOR_NEXT },
   landing: {
-    tell: ({ body }, say) =>
+    tell: ({ taskId, body }, say) =>
       body.kind === "refused"
         ? say("bad", `not landed: ${body.message} (${body.code})`)
-        : say("good", `landed as ${short(body.commit)} on ${branch(body.ref)}`),
+        : say("good", `landed as ${short(body.commit)} on ${branch(body.ref)}${newWords(taskId, body)}`),
     next: DIRECTOR_NEXT,
   },
   input: {
@@ -129,6 +129,11 @@ function routed({ workflow, reason, tasks, ...choice }: RecordOf<"routed">["body
     return { mark: "step", task: task.task_id, text: `planned: ${firstLine(task.instruction)}${after}` };
   });
   return [...heads, ...each];
+}
+
+/** The run's own branch is always new. One that a person named may be a mistake of typing. */
+function newWords(taskId: string | null, { previous }: { readonly previous: string | null }): string {
+  return taskId === null && previous === null ? ", which is a new branch" : "";
 }
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;

@@ -151,7 +151,11 @@ export function exitCodeOf(status: RunViewModel["status"]): number {
 export function summaryRows(summary: RunSummary, take: string | null): [string, string][] {
   const rows: [string, string][] = [["run", summary.runId]];
   for (const task of summary.tasks)
-    rows.push([task.task, taskText(task)], ...unprovenRows(task), ...approvalRows(task, summary.status));
+    rows.push(
+      [task.task, taskText(task, summary.status)],
+      ...unprovenRows(task),
+      ...approvalRows(task, summary.status),
+    );
   for (const { task, attempt, by, text, heard } of summary.messages) {
     const read = heard.length === 0 ? "not read" : `read by attempt ${heard.join(", ")}`;
     rows.push(["message", `${by} to attempt ${attempt} of ${task} (${read}): ${firstLine(text)}`]);
@@ -249,8 +253,9 @@ function phaseWords({ phase, status, epoch }: TaskSummary): string {
   }
 }
 
-function taskText(task: TaskSummary): string {
-  const verdict = task.verdict ?? phaseWords(task);
+function taskText(task: TaskSummary, run: RunSummary["status"]): string {
+  const isCanceled = run === "canceled" && task.status !== "done"; // The status of a task has no word for it.
+  const verdict = isCanceled ? "canceled" : (task.verdict ?? phaseWords(task));
   const tries = task.attempts > 1 ? ` after ${task.attempts} attempts` : "";
   const landed = task.commit === null ? "" : `, landed as ${short(task.commit)}`;
   const why = task.code === null ? "" : `: ${task.code}`;

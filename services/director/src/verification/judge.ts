@@ -77,10 +77,7 @@ function delivered({ change }: Trial, says: string): Judgement {
 function withoutChecks({ readOnly, allowUnverified }: Trial): Judgement {
   if (readOnly) return pass("nothing", null, "a read-only task with nothing to check");
   const message = "no check was named and none could be discovered in the repository";
-  return shortfall({ proves: "nothing", code: "ANT_VERIFY_NO_CHECK", message }, [
-    allowUnverified,
-    "; landed by grant",
-  ]);
+  return shortfall({ proves: "nothing", code: "ANT_VERIFY_NO_CHECK", message }, { grant: allowUnverified });
 }
 
 /** A change lands although its checks do not depend on it: the verdict says how to demand more. */

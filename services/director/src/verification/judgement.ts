@@ -23,8 +23,13 @@ export function unverifiable(proves: Proves, code: Code, message: string): Judge
   return { verdict: "UNVERIFIABLE", code, message, proves };
 }
 
-/** Whether someone consents to a shortfall, and the clause that says who. */
-export type Consent = readonly [isGiven: boolean, says: string];
+/** Who consents to a shortfall. Absent: nobody is asked. */
+export interface Consents {
+  /** People approve the change before it lands. */
+  readonly people?: boolean;
+  /** The caller allowed it. */
+  readonly grant: boolean;
+}
 
 interface Shortfall {
   readonly proves: Proves;
@@ -32,10 +37,11 @@ interface Shortfall {
   readonly message: string;
 }
 
-/** A change that falls short of a demand lands by the first consent that is given. Without one it is UNVERIFIABLE. */
-export function shortfall({ proves, code, message }: Shortfall, ...consents: readonly Consent[]): Judgement {
-  const consent = consents.find(([isGiven]) => isGiven);
-  if (consent === undefined) return unverifiable(proves, code, message);
-  const [, says] = consent;
-  return pass(proves, code, `${message}${says}`);
+/** A change that falls short of a demand lands only if someone consents. Without that it is UNVERIFIABLE. */
+export function shortfall(
+  { proves, code, message }: Shortfall,
+  { people = false, grant }: Consents,
+): Judgement {
+  if (people) return pass(proves, code, `${message}; people decide`);
+  return grant ? pass(proves, code, `${message}; landed by grant`) : unverifiable(proves, code, message);
 }

@@ -20,8 +20,10 @@ export function shortOfProof(trial: Trial, { proves, message: says }: Judgement)
   const code = isOpen ? "ANT_VERIFY_UNTESTED" : "ANT_VERIFY_PROVES_NOTHING";
   return shortfall(
     { proves, code, message: `${says}; ${demanded} is demanded` },
-    [byPeople && (allowUnproven || !isWeaker(proves, workflow)), ", so people decide"],
-    [allowUnproven && !isWeaker(proves, policy), ", landed by grant"],
+    {
+      people: byPeople && (allowUnproven || !isWeaker(proves, workflow)),
+      grant: allowUnproven && !isWeaker(proves, policy),
+    },
   );
 }
 
@@ -31,11 +33,11 @@ export function shortOfFiles(trial: Trial, { proves, code, message }: Judgement)
   if (code !== null || !passesEmptied(emptied)) return null;
   return shortfall(
     {
-      ...{ proves, code: "ANT_VERIFY_PROVES_NOTHING" },
+      proves,
+      code: "ANT_VERIFY_PROVES_NOTHING",
       message: `${message}; a check that reads the files is demanded`,
     },
-    [demand.byPeople, ", so people decide"],
-    [demand.allowUnproven || allowUnverified, ", landed by grant"],
+    { people: demand.byPeople, grant: demand.allowUnproven || allowUnverified },
   );
 }
 
@@ -46,8 +48,7 @@ export function shortOfOwnTests({ own, demand }: Trial, { proves, message }: Jud
   return shortfall(
     // Not final: another attempt may write a test that shows the change.
     { proves, code: "ANT_VERIFY_OWN_TESTS", message: `${message}; ${why}` },
-    [demand.byPeople, ", and people decide"],
-    [demand.allowUnproven, "; landed by grant"],
+    { people: demand.byPeople, grant: demand.allowUnproven },
   );
 }
 
@@ -57,8 +58,7 @@ export function shortOfUse(trial: Trial, { proves, code, message }: Judgement): 
   if (code !== null || unusedSources(trial).length === 0) return null;
   return shortfall(
     { proves, code: "ANT_VERIFY_UNTESTED", message }, // Not final: another attempt may add a test.
-    [demand.byPeople, "; people decide"],
-    [demand.allowUnproven || allowUnverified, "; landed by grant"],
+    { people: demand.byPeople, grant: demand.allowUnproven || allowUnverified },
   );
 }
 
@@ -75,11 +75,11 @@ export function shortOfCriteria(trial: Trial, { proves, code, message }: Judgeme
   if (undecided.length === 0) return null;
   const judgement = shortfall(
     {
-      ...{ proves, code: "ANT_VERIFY_CRITERION" },
+      proves,
+      code: "ANT_VERIFY_CRITERION",
       message: `${message}; no check decides ${listed(undecided.map(quoted))}`,
     },
-    [demand.byPeople, ", so people decide"],
-    [allowUnverified, "; landed by grant"],
+    { people: demand.byPeople, grant: allowUnverified },
   );
   return judgement.verdict === "PASS" ? { ...judgement, code: code ?? judgement.code } : judgement;
 }

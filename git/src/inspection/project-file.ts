@@ -100,6 +100,14 @@ function devcontainerImage(text: string, from: string): string {
   throw new AntiphonError("ANT_REPO_DEVCONTAINER", `${from}: ${why}`, { data: { path: from } });
 }
 
+const isOwn = (path: string): boolean => OWN_FILES.some((own) => own === path);
+
+/** Settings that nobody could read would be passed over. */
+export function noFile(filename: string, shown: string): AntiphonError {
+  const told = `${shown} is a directory or a submodule; it must be a file`;
+  return new AntiphonError("ANT_REPO_CONFIG_INVALID", told, { data: { path: filename } });
+}
+
 /** Reads those of the paths that are files of the tree, as UTF-8. */
 async function readTexts(
   scratch: Scratch,
@@ -120,6 +128,7 @@ async function readTexts(
     if (words.at(-1) === "missing") continue;
     const size = Number(words[2]);
     if (words[1] === "blob") texts.set(path, bytes.toString("utf8", at, at + size));
+    else if (isOwn(path)) throw noFile(path, path);
     at += size + 1;
   }
   return texts;

@@ -5,16 +5,18 @@
 import { AntiphonError, type GateSkill } from "@antiphon/contracts";
 import type { ResolvedRef } from "../repository/repo.ts";
 import type { Scratch } from "../repository/scratch.ts";
-import { OWN_FILES, projectFileOf } from "./project-file.ts";
+import { noFile, OWN_FILES, projectFileOf } from "./project-file.ts";
 
 /** @throws AntiphonError ANT_REPO_CONFIG_INVALID, ANT_REPO_INCOMPLETE: what the branch demands is not known then */
 export async function targetGates(scratch: Scratch, { ref, tree }: ResolvedRef): Promise<GateSkill[]> {
   const listed = await scratch.run({ args: ["ls-tree", "-z", "--full-tree", tree, "--", ...OWN_FILES] });
   if (listed.exitCode !== 0) throw missing(ref, listed.stderr);
-  const files = new Map(listed.stdout.toString("utf8").split("\0").flatMap(blobIn));
+  const entries = new Map(listed.stdout.toString("utf8").split("\0").map(entryOf));
   for (const path of OWN_FILES) {
-    const id = files.get(path);
-    if (id === undefined) continue;
+    const entry = entries.get(path);
+    if (entry === undefined) continue;
+    const { type, id } = entry;
+    if (type !== "blob") throw noFile(path, `${path} of ${ref}`);
     const read = await scratch.run({ args: ["cat-file", "blob", id] });
     if (read.exitCode !== 0) throw missing(ref, read.stderr);
     return projectFileOf(read.stdout.toString("utf8"), path, `${path} of ${ref}`).gates ?? [];
@@ -23,10 +25,10 @@ export async function targetGates(scratch: Scratch, { ref, tree }: ResolvedRef):
 }
 
 /** `100644 blob <id>\t<path>` */
-function blobIn(entry: string): [path: string, id: string][] {
-  const [facts = "", path = ""] = entry.split("\t");
-  const [, type, id = ""] = facts.split(" ");
-  return type === "blob" ? [[path, id]] : [];
+function entryOf(line: string): [path: string, entry: { type: string; id: string }] {
+  const [facts = "", path = ""] = line.split("\t");
+  const [, type = "", id = ""] = facts.split(" ");
+  return [path, { type, id }];
 }
 
 function missing(ref: string, stderr: string): AntiphonError {

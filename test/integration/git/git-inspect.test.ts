@@ -297,6 +297,19 @@ describe("the image a repository names", () => {
     }
   });
 
+  it("is refused where antiphon.yaml is a directory, also of the branch to land on", async () => {
+    const repo = makeRepo({ commits: [{ files: { "antiphon.yaml/note.txt": "x\n" } }] });
+    await expect(inspectRepo(repo.path)).rejects.toMatchObject({
+      code: "ANT_REPO_CONFIG_INVALID",
+      message: expect.stringContaining("antiphon.yaml is a directory") as string,
+    });
+    const [before = ""] = repo.commits;
+    await expect(inspectRepo(repo.path, { baseRef: before, landOn: "main" })).rejects.toMatchObject({
+      code: "ANT_REPO_CONFIG_INVALID",
+      message: expect.stringContaining("antiphon.yaml of refs/heads/main is a directory") as string,
+    });
+  });
+
   it("is asked for by name where devcontainer.json builds one, unless the run names another", async () => {
     const files = { ".devcontainer/devcontainer.json": '{"build": {"dockerfile": "Dockerfile"}}' };
     await expect(imageOf(files)).rejects.toMatchObject({ code: "ANT_REPO_DEVCONTAINER" });

@@ -154,6 +154,17 @@ describe("a person with the page", () => {
     expect(world.project.landed(runId)).toEqual([]);
   });
 
+  test("sees a task that waited when its run was canceled as canceled, and not as failed", async () => {
+    const page = await pageOf(ANN);
+    const runId = await submit(page, { approvals: 1 });
+    await untilStatus(page, "waiting for you");
+    expect((await world.stack.antiphon(["cancel", runId], { env: { ANTIPHON_TOKEN: ANN } })).code).toBe(0);
+    await untilStatus(page, "canceled");
+    const tasks = page.getByRole("region", { name: "Tasks" });
+    await tasks.getByText("canceled", { exact: true }).waitFor();
+    expect(await tasks.getByText("failed", { exact: true }).count()).toBe(0);
+  });
+
   test("is refused by name when she approves her own change", async () => {
     const page = await pageOf(ANN);
     const runId = await submit(page, { approvals: 1 });

@@ -50,7 +50,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
       {narrowed !== null && <p className="quiet">{narrowed}</p>}
       <TimeSlider records={records} upTo={upTo} onChange={setUpTo} />
       {upTo === null && <Decision runId={runId} view={view} requester={intent.body.principal} />}
-      <Tasks runId={view.runId} steps={view.steps} />
+      <Tasks {...view} />
       {upTo === null && <Tell runId={runId} records={records} />}
       <div role="tablist" aria-label="Parts of the run" className="tabs">
         {TABS.map((one) => (

@@ -1,4 +1,4 @@
-import type { RunStep } from "@antiphon/contracts";
+import type { RunStep, RunViewModel } from "@antiphon/contracts";
 import { isErrorCode, remedyFor } from "@antiphon/contracts/errors";
 import type { ReactElement } from "react";
 import { harmless } from "../screen/harmless.ts";
@@ -8,11 +8,9 @@ import { columnsOf } from "./columns.ts";
 /** The task graph: a column holds what can be done once the columns before it are done. */
 export function Tasks({
   runId,
+  status,
   steps,
-}: {
-  readonly runId: string;
-  readonly steps: readonly RunStep[];
-}): ReactElement | null {
+}: Pick<RunViewModel, "runId" | "status" | "steps">): ReactElement | null {
   if (steps.length === 0) return null;
   return (
     <section aria-label="Tasks" className="graph">
@@ -22,7 +20,7 @@ export function Tasks({
             <li key={step.id} className="card">
               <div className="task-head">
                 <strong>{step.id}</strong>
-                <Status status={step.phase === "finished" ? step.status : step.phase} />
+                <Status status={statusOf(step, status)} />
               </div>
               <p>{harmless(step.title)}</p>
               <p className="quiet">
@@ -43,6 +41,12 @@ export function Tasks({
       ))}
     </section>
   );
+}
+
+/** The status of a task has no word for one that was under way when its run was canceled. */
+function statusOf({ phase, status }: RunStep, run: RunViewModel["status"]): string {
+  if (phase !== "finished") return phase;
+  return run === "canceled" && status === "failed" ? run : status;
 }
 
 /** The last word on a task: a line, the output that it quotes, and what to do about it. */

@@ -2,7 +2,7 @@
 import { urlOf, type EvidenceBundle } from "@antiphon/client";
 import type { CliContext } from "../context.ts";
 import { nothingOf } from "./nothing-found.ts";
-import { firstLine, short } from "../runs/sentences.ts";
+import { firstLine, short } from "../screen/short-forms.ts";
 import { bytes, duration } from "../screen/table.ts";
 
 /** "attempt": written by the Associate. "verdict": written by the clean room. */

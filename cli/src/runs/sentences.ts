@@ -3,6 +3,7 @@ import type { CheckOutcome, JournalType, VerdictBody } from "@antiphon/contracts
 import { attemptWords } from "@antiphon/run/facts/first-attempt";
 import type { RunFacts } from "@antiphon/run/facts/run-facts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
+import { branch, firstLine, short } from "../screen/short-forms.ts";
 import { duration } from "../screen/table.ts";
 
 export interface Line {
@@ -251,17 +252,4 @@ function check(outcome: CheckOutcome): string {
       ? "passed"
       : `exit ${outcome.exitCode ?? "none"}`;
   return `${firstLine(outcome.command)} ${end} in ${duration(outcome.durationMs)}`;
-}
-
-export function short(commit: string): string {
-  return commit.slice(0, 10);
-}
-
-export function branch(ref: string): string {
-  return ref.replace(/^refs\/heads\//, "");
-}
-
-export function firstLine(text: string): string {
-  const line = text.trim().split("\n")[0] ?? "";
-  return line.length > 160 ? `${line.slice(0, 157)}...` : line;
 }

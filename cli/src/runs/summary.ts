@@ -9,7 +9,7 @@ import type {
   RunViewModel,
   StepApproval,
 } from "@antiphon/contracts";
-import { branch, firstLine, short } from "./sentences.ts";
+import { branch, firstLine, short } from "../screen/short-forms.ts";
 
 export interface TaskSummary {
   readonly task: string;

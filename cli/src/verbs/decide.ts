@@ -5,7 +5,7 @@ import type { AddVerb, CliContext } from "../context.ts";
 import { usage } from "../failure.ts";
 import { pendingChange } from "../runs/pending-change.ts";
 import { isSessionId, waitingRequest } from "../runs/session-decision.ts";
-import { short } from "../runs/sentences.ts";
+import { short } from "../screen/short-forms.ts";
 
 interface DecideOptions {
   readonly reason?: string;

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { examples } from "../context.ts";
 import type { AddVerb, CliContext } from "../context.ts";
-import { firstLine } from "../runs/sentences.ts";
+import { firstLine } from "../screen/short-forms.ts";
 import { printList } from "../screen/list.ts";
 import { table } from "../screen/table.ts";
 

@@ -60,6 +60,16 @@ describe("a provider whose engine makes another container than the one asked for
   });
 });
 
+/** Null: one was closed meanwhile, such as a connection of the watchdog's to the engine. */
+function openFilesOf(pid: number): string[] | null {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
 describe("the watchdog", () => {
   const owner = `owner-${test.instance}`;
   const read = (pid: number, file: string): string => readFileSync(`/proc/${pid}/${file}`, "latin1");
@@ -113,7 +123,12 @@ describe("the watchdog", () => {
       .split(" ");
     expect(Number(session)).toBe(pid);
     expect(read(pid, "environ")).toBe("");
-    const open = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+    let open: string[] = [];
+    await eventually("no file is closed while all are listed", () => {
+      const found = openFilesOf(pid);
+      open = found ?? [];
+      return found !== null;
+    });
     expect(open.filter((to) => to.startsWith("/") && to !== "/dev/null")).toEqual([]);
     for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) process.kill(pid, signal);
     await eventually("it has received the signals", () => /^ShdPnd:\s*0+$/m.test(read(pid, "status")));

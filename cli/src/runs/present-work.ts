@@ -1,4 +1,4 @@
-// What a followed run is at now: for the status line, and for the lines that break a long silence in a pipe.
+// The work that a followed run does now, in words: for the status line, and for the lines that break a long silence in a pipe.
 import { foldFacts } from "@antiphon/run/facts/facts-fold";
 import { isPaused, noFacts, type RunFacts } from "@antiphon/run/facts/run-facts";
 import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";

@@ -1,5 +1,5 @@
 /**
- * Folds one record of a task into its state: which records each phase takes. What one makes of the task is in the file of its
+ * Folds one record of a task into its state. This file says which records each phase takes; the change that each makes is in the file of its
  * kind. A record that may not change the task (stale epoch, wrong phase, terminal task) gives `refused` with the reason; the
  * service logs the reason.
  */

@@ -1,4 +1,4 @@
-/** What the server has: the configuration of a stream or a consumer, or null where there is none. */
+/** Asks the server for the configuration of a stream or a consumer; null: it has none. */
 import type { StreamConfig } from "@nats-io/jetstream";
 import type { ConsumerSpec } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";

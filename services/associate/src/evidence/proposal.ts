@@ -1,4 +1,4 @@
-/** What an attempt that has ended proposes: the diff of its change, the facts and the report. Nothing of it is stored yet. */
+/** The proposal of an ended attempt: the diff of its change, the facts and the report. Nothing of it is stored yet. */
 import { AntiphonError, type DispatchBody } from "@antiphon/contracts";
 import type { AttemptOrder } from "../attempt/attempt-order.ts";
 import { checksOf, factsOf } from "../attempt/attempt.ts";

@@ -1,4 +1,4 @@
-/** What decides about a change before it matters what its checks prove. Each fault is null where a trial does not show it. Pure. */
+/** The faults that decide about a change, whatever its checks prove. Each is null where a trial does not show it. Pure. */
 import { missedNetwork } from "@antiphon/contracts";
 import { fail, flaky, unverifiable, type Judgement } from "./judgement.ts";
 import type { Trial } from "./trial.ts";

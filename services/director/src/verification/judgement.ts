@@ -1,4 +1,4 @@
-/** What a judgement is, and how each kind is made. Pure. */
+/** A judgement, and a function that makes each kind of it. Pure. */
 import type { Proves, VerdictBody } from "@antiphon/contracts";
 
 export type Judgement = Pick<VerdictBody, "verdict" | "code" | "message"> & { proves: Proves };

@@ -143,6 +143,22 @@ test("a change that waits is rejected by a client that may decide, and nothing l
   expect(project.landed(run)).toEqual([]);
 });
 
+test("an argument that there is not is refused by each tool, and starts nothing", async () => {
+  const before = await said("list_runs", {});
+  const project = makeProject(BROKEN_CALCULATOR);
+  projects.push(project);
+  const given = { goal: "Fix the broken add", repo: project.path, check: [CHECK], command: [FIX] };
+  const refused = await call("start_run", { ...given, require_approval: 1 });
+  expect(refused).toMatchObject({ isError: true });
+  expect(refused.content[0]?.text).toContain(
+    'there is no argument "require_approval"; did you mean "require-approval"?',
+  );
+  expect(await said("list_runs", {})).toEqual(before);
+  for (const { name, inputSchema } of (await decider.listTools()).tools) {
+    expect(inputSchema, name).toMatchObject({ additionalProperties: false });
+  }
+});
+
 test("a question is answered, and a run that asks is canceled", async () => {
   const asking = async (): Promise<{ run: string; project: Project }> => {
     const project = makeProject(BROKEN_CALCULATOR);

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { usage } from "../failure.ts";
 import { pendingChange } from "../runs/pending-change.ts";
-import { ACTS, answering, DECIDES, RUN_ID, TASK, type AddTool } from "./tool.ts";
+import { ACTS, answering, DECIDES, inputOf, RUN_ID, TASK, type AddTool } from "./tool.ts";
 
 const REASON = z.string().min(1).max(4_000);
 
@@ -12,11 +12,11 @@ export const addAnswerQuestion: AddTool = (server, context) => {
     title: "Answer a run's questions",
     description:
       "Answers the questions of a run that waits for input. One answer per question, in their order.",
-    inputSchema: {
+    inputSchema: inputOf({
       run: RUN_ID,
       answers: z.array(z.string().max(8_000)).min(1).max(32),
       task: TASK.optional().describe("Which task to answer, if several are waiting."),
-    },
+    }),
     annotations: ACTS,
   };
   server.registerTool(
@@ -34,7 +34,7 @@ export const addDecide: AddTool = (server, context) => {
     title: "Approve or reject a change",
     description:
       "Records a person's decision about a verified change that waits to land: approve lets it land, reject ends the task unlanded, changes sends it back with the reason as feedback. Ask the person first; do not decide for them.",
-    inputSchema: {
+    inputSchema: inputOf({
       run: RUN_ID,
       decision: z.enum(["approve", "reject", "changes"]),
       reason: REASON.optional().describe("Why, for the record; required for changes."),
@@ -44,7 +44,7 @@ export const addDecide: AddTool = (server, context) => {
         .max(128)
         .optional()
         .describe("The digest of the verdict that the person saw, from get_run. Default: the waiting one."),
-    },
+    }),
     annotations: DECIDES,
   };
   server.registerTool(

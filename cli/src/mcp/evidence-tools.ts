@@ -2,7 +2,16 @@
 import { z } from "zod";
 import { filePath, type Bundle } from "../evidence/evidence-view.ts";
 import { patchesOf } from "../evidence/run-patches.ts";
-import { answering, READS, RUN_ID, TASK, UNTRUSTED, type AddTool, type ToolContext } from "./tool.ts";
+import {
+  answering,
+  inputOf,
+  READS,
+  RUN_ID,
+  TASK,
+  UNTRUSTED,
+  type AddTool,
+  type ToolContext,
+} from "./tool.ts";
 
 const IS_LOG = /\.(stdout|stderr)\.txt$/;
 /** Of one file of output. Its end tells why a check failed. */
@@ -12,7 +21,7 @@ export const addGetDiff: AddTool = (server, context) => {
   const described = {
     title: "Show the change of a run",
     description: `The unified diff of each task's last attempt, whether it was accepted or not. ${UNTRUSTED}`,
-    inputSchema: { run: RUN_ID, task: TASK.optional() },
+    inputSchema: inputOf({ run: RUN_ID, task: TASK.optional() }),
     annotations: READS,
   };
   server.registerTool(
@@ -29,7 +38,7 @@ export const addGetLogs: AddTool = (server, context) => {
   const described = {
     title: "Show the output of a run",
     description: `The output of a run's agents and checks, from the evidence of ended attempts and clean rooms; the end of each stream. ${UNTRUSTED}`,
-    inputSchema: { run: RUN_ID, task: TASK.optional() },
+    inputSchema: inputOf({ run: RUN_ID, task: TASK.optional() }),
     annotations: READS,
   };
   server.registerTool(
@@ -58,7 +67,7 @@ export const addGetEvidence: AddTool = (server, context) => {
   const described = {
     title: "Read the evidence of a run",
     description: `The evidence bundles of a run: decision, base commit, changed files, checks with their exit codes, and the digests of all files. With \`file\`, the text of one file. ${UNTRUSTED}`,
-    inputSchema: {
+    inputSchema: inputOf({
       run: RUN_ID,
       task: TASK.optional(),
       epoch: z.number().int().min(1).optional().describe("The number of an attempt."),
@@ -68,7 +77,7 @@ export const addGetEvidence: AddTool = (server, context) => {
         .optional()
         .describe("A file of the bundle, such as diff.patch; needs task and epoch."),
       verdict: z.boolean().default(false).describe("The clean room's bundle instead of the agent's."),
-    },
+    }),
     annotations: READS,
   };
   server.registerTool(

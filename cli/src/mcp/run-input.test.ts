@@ -1,10 +1,10 @@
 import { RUN_FLAGS } from "@antiphon/contracts/runs/run-options";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { intentOf } from "../runs/run-request.ts";
 import { patchIn, runFlagsOf, runShape } from "./run-input.ts";
+import { inputOf } from "./tool.ts";
 
-const shape = z.object(runShape(RUN_FLAGS)).strict();
+const shape = inputOf(runShape(RUN_FLAGS));
 const DIFF = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n";
 const files = { patch: null, packs: [], tasks: null, plan: null, recordingSeed: null };
 

@@ -13,7 +13,7 @@ import { readSummary } from "../runs/read-summary.ts";
 import { intentOf } from "../runs/run-request.ts";
 import { startRun } from "../runs/start-run.ts";
 import { patchIn, runFlagsOf, runShape } from "./run-input.ts";
-import { ACTS, answering, DECIDES, READS, RUN_ID, UNTRUSTED, type AddTool } from "./tool.ts";
+import { ACTS, answering, DECIDES, inputOf, READS, RUN_ID, UNTRUSTED, type AddTool } from "./tool.ts";
 import { watchRun } from "./watch-run.ts";
 
 /** The gateway's own bound; filters look at this many runs. */
@@ -27,7 +27,7 @@ export const addStartRun: AddTool = (server, context) => {
     title: "Start a run",
     description:
       "Carries out an intent on a git repository: an agent (or a given patch) changes it in a sandbox, the checks run in a clean room, and a verified, signed commit lands on the branch antiphon/<run id>. Returns the run id at once; follow it with wait_for_run. Name an agent, commands, a program, a patch or a plan.",
-    inputSchema: runShape(RUN_FLAGS),
+    inputSchema: inputOf(runShape(RUN_FLAGS)),
     annotations: ACTS,
   };
   const start = async (given: Record<string, unknown>): Promise<Record<string, unknown>> => {
@@ -59,12 +59,12 @@ export const addListRuns: AddTool = (server, context) => {
   const described = {
     title: "List runs",
     description: `Lists runs, newest first. ${UNTRUSTED}`,
-    inputSchema: {
+    inputSchema: inputOf({
       status: z.enum(STATUSES).optional().describe("Only runs in this status; open: not ended."),
       repo: z.string().optional().describe("Only runs of this repository."),
       since: z.string().optional().describe("Only runs that began after a time: 2h, 7d, 2026-01-31."),
       limit: z.number().int().min(1).max(MOST_RUNS).default(20),
-    },
+    }),
     annotations: READS,
   };
   server.registerTool(
@@ -83,7 +83,7 @@ export const addGetRun: AddTool = (server, context) => {
   const described = {
     title: "Show a run",
     description: `The state of a run: its tasks with attempts and verdicts, the landed commit, open questions and approvals. Signatures of decisions are verified. ${UNTRUSTED}`,
-    inputSchema: { run: RUN_ID },
+    inputSchema: inputOf({ run: RUN_ID }),
     annotations: READS,
   };
   server.registerTool(
@@ -99,10 +99,10 @@ export const addWaitForRun: AddTool = (server, context) => {
   const described = {
     title: "Wait for a run",
     description: `Waits until a run has ended or needs a person, or until the time is over, and tells its state as get_run does. Reports progress meanwhile. ${UNTRUSTED}`,
-    inputSchema: {
+    inputSchema: inputOf({
       run: RUN_ID,
       seconds: z.number().int().min(1).max(LONGEST_WAIT_S).default(300).describe("How long to wait at most."),
-    },
+    }),
     annotations: READS,
   };
   server.registerTool("wait_for_run", described, (input, extra) => {
@@ -126,7 +126,7 @@ export const addCancelRun: AddTool = (server, context) => {
     title: "Cancel a run",
     description:
       "Stops a run, and tells its state when it has stopped. Landed changes stay; nothing more lands.",
-    inputSchema: { run: RUN_ID, reason: z.string().max(2_000).describe("Why, for the record.") },
+    inputSchema: inputOf({ run: RUN_ID, reason: z.string().max(2_000).describe("Why, for the record.") }),
     annotations: DECIDES,
   };
   server.registerTool(

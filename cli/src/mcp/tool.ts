@@ -1,6 +1,7 @@
 // A tool of the MCP server: how it is added, and how its answer or its failure reaches the client.
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import { nearest } from "@antiphon/contracts/validation/problem";
 import { z } from "zod";
 import type { PackPlaces } from "../agents/pack-places.ts";
 import type { CliContext } from "../context.ts";
@@ -17,6 +18,23 @@ export type ToolContext = Pick<CliContext, "config" | "gateway"> & {
 };
 
 export type AddTool = (server: McpServer, context: ToolContext) => void;
+
+/**
+ * The schema of a tool's input. An argument that there is not is refused: passed over, a mistyped `require-approval` would let
+ * a change land that nobody approved.
+ */
+export function inputOf<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const names = Object.keys(shape);
+  const error = (issue: z.core.$ZodRawIssue): string | undefined =>
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => unknown(key, names)).join("; ") : undefined;
+  return z.strictObject(shape, { error });
+}
+
+function unknown(key: string, names: readonly string[]): string {
+  const meant = nearest(key, names);
+  const hint = meant === null ? "" : `; did you mean ${JSON.stringify(meant)}?`;
+  return `there is no argument ${JSON.stringify(key)}${hint}`;
+}
 
 export const RUN_ID = z
   .string()

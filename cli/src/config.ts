@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { limits } from "@antiphon/contracts/limits";
+import { misspelt } from "@antiphon/contracts/settings/variables";
 import { Failure } from "./failure.ts";
 
 export const DEFAULT_GATEWAY = "http://127.0.0.1:3001";
@@ -38,6 +39,7 @@ export interface CliConfig {
 }
 
 export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): CliConfig {
+  refuseMisspelt(env);
   return {
     gatewayUrl: gatewayUrl(env.ANTIPHON_GATEWAY_URL || DEFAULT_GATEWAY),
     isGatewayNamed: Boolean(env.ANTIPHON_GATEWAY_URL),
@@ -60,6 +62,14 @@ export function readConfig(root: string, env: NodeJS.ProcessEnv = process.env): 
       .map((kid) => kid.trim())
       .filter((kid) => kid !== ""),
   };
+}
+
+function refuseMisspelt(env: NodeJS.ProcessEnv): void {
+  const wrong = misspelt(Object.keys(env));
+  if (wrong === null) return;
+  throw new Failure("ANT_CONFIG_INVALID", `${wrong.name} is no setting; ${wrong.meant} is`, {
+    remedy: `Name it ${wrong.meant}, or unset it.`,
+  });
 }
 
 /** True in a checkout, which holds the program that builds the bundle. */

@@ -125,6 +125,12 @@ describe("the environment of the CLI", () => {
     expect(() => readConfig("/app", { ANTIPHON_GATEWAY_URL: "localhost:3001" })).toThrow(refused);
   });
 
+  it("refuses a misspelt setting, and says which one is meant", () => {
+    const message = "ANTIPHON_TOKNE is no setting; ANTIPHON_TOKEN is";
+    const refused = expect.objectContaining({ code: "ANT_CONFIG_INVALID", message, exitCode: 2 }) as Error;
+    expect(() => readConfig("/app", { ANTIPHON_TOKNE: "x" })).toThrow(refused);
+  });
+
   it("has no colours under NO_COLOR", () => {
     expect(colourWish({ NO_COLOR: "1", FORCE_COLOR: "1" })).toBe(false);
     expect(colourWish({ FORCE_COLOR: "1" })).toBe(true);

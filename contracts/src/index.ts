@@ -58,6 +58,7 @@ export * from "./settings/service-spec.ts";
 export * from "./rpc/service-logs.ts";
 export * from "./settings/sandbox-providers.ts";
 export * from "./settings/toolchains.ts";
+export { misspelt } from "./settings/variables.ts";
 export { rawRecord } from "./stored/run-material.ts";
 export type { JournalOverview, JournalPartition, RawRecord, RunMaterial } from "./stored/run-material.ts";
 export type { StoredBytes } from "./stored/stored-bytes.ts";

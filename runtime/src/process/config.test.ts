@@ -42,6 +42,7 @@ describe("the configuration", () => {
       { ANTIPHON_LOG_LEVEL: "loud" },
       { ANTIPHON_DRAIN_MS: "-1" },
       { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" },
+      { ANTIPHON_ROLE: "ann=approver" },
     ];
     for (const env of wrong) {
       expect(() => readRuntimeConfig(env)).toThrow(

@@ -1,4 +1,4 @@
-import { AntiphonError, limits } from "@antiphon/contracts";
+import { AntiphonError, limits, misspelt } from "@antiphon/contracts";
 import type { OtlpPlace } from "../tracing/otlp-sink.ts";
 import type { Deployment } from "../topology/deployment.ts";
 
@@ -51,6 +51,7 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 export function readRuntimeConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): RuntimeConfig {
+  refuseMisspelt(env);
   return {
     natsUrl: urls(env, "ANTIPHON_NATS_URL", ["nats:", "tls:", "ws:", "wss:"]) ?? "nats://127.0.0.1:4222",
     natsCa: env["ANTIPHON_NATS_CA"] || null,
@@ -67,6 +68,15 @@ export function readRuntimeConfig(
     drainMs: integer(env, "ANTIPHON_DRAIN_MS", 0, 600_000) ?? 25_000,
     deployment: deploymentOf(env),
   };
+}
+
+/** A misspelt ANTIPHON_ROLES would give everybody all roles. */
+function refuseMisspelt(env: Env): void {
+  const wrong = misspelt(Object.keys(env));
+  if (wrong === null) return;
+  throw new AntiphonError("ANT_CONFIG_INVALID", `${wrong.name} is no setting; ${wrong.meant} is`, {
+    data: { variable: wrong.name },
+  });
 }
 
 function deploymentOf(env: Env): Partial<Deployment> {

@@ -31,8 +31,12 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** As if the process that wrote the only file had been killed. */
+/** The end of a turn of the event loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** As if the process that wrote the only file had been killed after this turn. */
 async function killOwner(): Promise<void> {
+  await turn();
   const child = spawn("sleep", ["600"]);
   const owner = ownLabel(child.pid);
   child.kill("SIGKILL");
@@ -62,16 +66,29 @@ describe("the notes of claims", () => {
   test("stay short however many attempts begin and end, and keep those that go on", async () => {
     const notes = openClaimNotes(directory, holder, log);
     notes.begin(attempt(1));
-    for (let epoch = 2; epoch < 20_000; epoch += 1) notes.begin(attempt(epoch))();
+    for (let epoch = 2; epoch < 20_000; epoch += 1) {
+      notes.begin(attempt(epoch))();
+      if (epoch % 100 === 0) await turn();
+    }
     expect(statSync(only()).size).toBeLessThan(300 * 1024);
     await killOwner();
     expect(claimsLeftIn(directory)[0]?.attempts).toEqual([attempt(1)]);
   });
 
-  test("are removed at an orderly end", () => {
+  test("of one turn are written together, at its end", async () => {
+    const notes = openClaimNotes(directory, holder, log);
+    notes.begin(attempt(1));
+    notes.begin(attempt(2))();
+    expect(readFileSync(only(), "utf8").split("\n")).toHaveLength(2);
+    await turn();
+    expect(readFileSync(only(), "utf8").split("\n")).toHaveLength(5);
+  });
+
+  test("are removed at an orderly end, and not written any more", async () => {
     const notes = openClaimNotes(directory, holder, log);
     notes.begin(attempt(1));
     notes.close();
+    await turn();
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -86,8 +103,9 @@ describe("the notes of claims", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("that cannot be written cost no attempt", () => {
+  test("that cannot be written cost no attempt", async () => {
     const notes = openClaimNotes(join(directory, "a\0b"), holder, log);
     expect(() => notes.begin(attempt(1))()).not.toThrow();
+    await turn();
   });
 });

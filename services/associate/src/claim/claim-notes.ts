@@ -2,8 +2,9 @@
  * The attempts that a process works on, in a file of its own. The next Associate on this machine reads the files of processes
  * that are gone, and ends their claims at once (left-claims.ts).
  *
- * Lifecycle: opened -> a line for each attempt that begins (`+`) or ends (`-`) -> removed at an orderly end. A file that cannot
- * be written costs only time: a claim lapses after the ack wait without it.
+ * Lifecycle: opened -> a line for each attempt that begins (`+`) or ends (`-`) -> removed at an orderly end. The lines of one turn
+ * of the event loop are written together, because under load there are a dozen. A line that a kill or a full disk
+ * keeps from the file costs only time: a claim lapses after the ack wait without it.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -62,6 +63,8 @@ class ClaimFile implements ClaimNotes {
   readonly #owner: ClaimsOwner;
   readonly #log: Logger;
   readonly #open = new Set<string>();
+  /** Lines that are not written yet. */
+  #pending = "";
   #bytes = 0;
   #isClosed = false;
 
@@ -90,14 +93,21 @@ class ClaimFile implements ClaimNotes {
   }
 
   #note(line: string): void {
+    if (this.#pending === "") setImmediate(() => this.#write());
+    this.#pending += line;
+  }
+
+  #write(): void {
+    const lines = this.#pending;
+    this.#pending = "";
     if (this.#isClosed) return;
     try {
       if (this.#bytes > MOST_BYTES) this.#shorten();
-      this.#append(line);
+      else this.#append(lines);
     } catch (error) {
       this.#log.warn(
         { err: error },
-        "claim not noted; it lapses after the ack wait if this process is killed",
+        "claims not noted; they lapse after the ack wait if this process is killed",
       );
     }
   }

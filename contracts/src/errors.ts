@@ -170,6 +170,8 @@ const TABLE = {
   ANT_REPO_REF_BLOCKED: ["terminal", 422, 2, "An existing branch blocks the names of run branches.", "Rename the branch `antiphon`: run branches are `antiphon/<runId>`."],
   ANT_REPO_REF_INVALID: ["terminal", 422, 2, "The value is neither a valid branch or tag name nor a commit id.", "Give a branch, a tag or a commit id; `git rev-parse <expression>` turns an expression into an id."],
   ANT_REPO_REF_NOT_FOUND: ["terminal", 422, 2, "The repository has no such ref.", "Check --base and --land with `git branch -a`."],
+  ANT_REPO_REF_RESERVED: ["terminal", 422, 2, "A run cannot land on a branch of Antiphon's own.", "Name a branch outside of `antiphon/`. The commits of a run are on `antiphon/<runId>` without --land, too."],
+  ANT_REPO_REF_UNSURE: ["terminal", 422, 2, "The branch to land on does not exist, and its name is that of a tag or a slip of another branch.", "Name the branch that is meant. If it is to be a new one, give its full name: `--land refs/heads/<branch>`."],
   ANT_REPO_REMOTE_DENIED: ["retry", 502, 1, "The remote repository does not accept the deployment's credentials.", "Check ANTIPHON_GIT_CREDENTIALS or ANTIPHON_GIT_SSH_KEY and ANTIPHON_GIT_KNOWN_HOSTS of the Director."],
   ANT_REPO_REMOTE_FETCHING: ["retry", 503, 4, "The repository is being fetched for the first time, which takes a while.", "Send the request again in a moment; the fetch continues."],
   ANT_REPO_REMOTE_UNREACHABLE: ["retry", 502, 4, "The remote repository could not be reached.", "Check the URL and the Director's network; work that waits for it is tried again."],

@@ -142,7 +142,10 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     quiet: options.json === true,
     interrupted: interrupt.signal,
   }).finally(() => process.removeListener("SIGINT", onInterrupt));
-  if (end.kind === "interrupted") return turnedAway(context, runId);
+  if (end.kind === "interrupted") {
+    const { turnedAway } = await import("../runs/turned-away.ts");
+    return turnedAway(context, runId);
+  }
   const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
   const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
   const { costRows, shownCost } = await import("../evidence/model-cost.ts");
@@ -195,13 +198,4 @@ function announce({ screen }: CliContext, runId: string, json: boolean): void {
   if (json) return screen.json({ runId });
   screen.out(runId);
   screen.err(`watch it with: antiphon events ${runId}`);
-}
-
-/** Ctrl-C stops only the watching. */
-function turnedAway(context: CliContext, runId: string): void {
-  context.screen.err("");
-  context.screen.err(`${runId} is still running.`);
-  context.screen.err(`  watch it again: antiphon events ${runId}`);
-  context.screen.err(`  stop it:        antiphon cancel ${runId}`);
-  context.setExitCode(130);
 }

@@ -29,7 +29,9 @@ export const addRun: AddVerb = (program, context) => {
     .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan");
   const add = (group: FlagGroup, flag: string, help: string, reads = "text"): void => {
     const option = new Option(flag, help).helpGroup(FLAG_GROUPS[group]);
-    command.addOption(reads === "texts" || reads === "pairs" ? option.argParser(collect) : option);
+    if (reads === "texts" || reads === "pairs") option.argParser(collect);
+    if (option.long === "--agent") option.argParser(alsoNamed);
+    command.addOption(option);
   };
   add(
     "work",
@@ -79,6 +81,11 @@ export const addRun: AddVerb = (program, context) => {
       await run(context, words.join(" "), options);
     });
 };
+
+/** `--agent a --agent b` is `--agent a,b`: if only the last one counted, the others would be dropped in silence. */
+function alsoNamed(name: string, before: string | undefined): string {
+  return before === undefined ? name : `${before},${name}`;
+}
 
 async function run(context: CliContext, words: string, options: RunOptions): Promise<void> {
   if (words.trim() === "" && options.plan === undefined)

@@ -38,6 +38,12 @@ describe("the command tree", () => {
   );
 });
 
+it("`antiphon run` takes several agents in one --agent or in several", () => {
+  const run = buildProgram(context).commands.find((command) => command.name() === "run");
+  run?.parseOptions(["--agent", "pi@small,claude", "--agent", "codex"]);
+  expect(run?.opts()).toMatchObject({ agent: "pi@small,claude,codex" });
+});
+
 describe("an option with an empty value", () => {
   const refusal = (...words: string[]): Promise<unknown> =>
     buildProgram(context)

@@ -185,6 +185,7 @@ describe("a person at a terminal", () => {
     types("hello\n");
     await shows("not told: ANT_MESSAGE_UNHEARD");
     types("\u0003");
+    await shows(`watch it again: antiphon attach ${runId}`);
     expect(await exitOf(child)).toBe(130);
     const { document } = await stack.json<{ status: string }>(["get", runId]);
     expect(document.status).toBe("running");

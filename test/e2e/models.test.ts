@@ -77,6 +77,17 @@ test("a mistake on the command line changes nothing", async () => {
     const { code, stderr } = await stack.antiphon(["models", "add", HOST, ...words]);
     expect({ code, names: stderr.includes(why) }, stderr).toEqual({ code: 2, names: true });
   }
+  const unfit = await stack.antiphon([
+    "models",
+    "add",
+    "models.local",
+    "--base-url",
+    base,
+    "--price",
+    "*=0/0",
+  ]);
+  expect(unfit.stderr).toMatch(/error ANT_CONFIG_INVALID: models\.local would not be used: .*local network/);
+  expect([unfit.code, unfit.stdout]).toEqual([2, ""]);
   expect(configuration()).toBe(before);
 });
 

@@ -144,8 +144,10 @@ test("a fork begins an attempt again with so many recorded answers, and then the
   expect(project.landed(first.document.runId)).toHaveLength(1);
   const again = await stack.json<Replayed>(["replay", first.document.runId]);
   expect(again.document).toMatchObject({ same: true, reports: [{ calls: 2, served: 2 }] });
-  const many = await stack.json<Forked>(["fork", runId, "--at", "T-001:1/9"]);
-  expect(many.document).toMatchObject({ status: "failed", code: "ANT_REPLAY_NO_RECORD" });
+  const many = await stack.antiphon(["fork", runId, "--at", "T-001:1/9"]);
+  expect([many.code, many.stdout]).toEqual([2, ""]);
+  expect(many.stderr).toContain("error ANT_REPLAY_NO_RECORD: attempt 1 of T-001");
+  expect(many.stderr).toMatch(/remedy: Begin at one of these: T-001:1, T-001:1\/1 to T-001:1\/2\. /);
   expect(stub.heard.length).toBe(heard + 1);
 });
 

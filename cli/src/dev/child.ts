@@ -7,7 +7,8 @@
 // and resets once a child has run for 30 s. A stop sends SIGTERM; after the grace time the whole process group is killed.
 import { spawn } from "node:child_process";
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
-import { compactLine, LineSplitter } from "./log-line.ts";
+import { compactLine, fatalIn, LineSplitter } from "./log-line.ts";
+import type { Fatal } from "./log-line.ts";
 import type { LogFile } from "./log-file.ts";
 import type { Report } from "./events.ts";
 
@@ -43,6 +44,7 @@ export class SupervisedChild {
   #phase: Phase = { kind: "idle" };
   #failures = 0;
   #tail: string[] = [];
+  #fatal: Fatal | null = null;
 
   constructor(
     spec: ChildSpec,
@@ -62,6 +64,11 @@ export class SupervisedChild {
 
   get tail(): readonly string[] {
     return this.#tail;
+  }
+
+  /** Why it ended by itself the last time, if it gave a code. */
+  get fatal(): Fatal | null {
+    return this.#fatal;
   }
 
   get failures(): number {
@@ -85,6 +92,7 @@ export class SupervisedChild {
     }) as ChildProcessWithoutNullStreams;
     this.#phase = { kind: "running", process: child, startedAt: Date.now() };
     this.#tail = [];
+    this.#fatal = null;
     for (const stream of [child.stdout, child.stderr]) {
       const lines = new LineSplitter((line) => this.#line(line));
       stream.setEncoding("utf8").on("data", (text: string) => lines.push(text));
@@ -99,6 +107,7 @@ export class SupervisedChild {
   #line(line: string): void {
     this.#log.write(line);
     const compact = compactLine(line);
+    this.#fatal = fatalIn(line) ?? this.#fatal;
     this.#tail = [...this.#tail, compact.text].slice(-TAIL_LINES);
     if (compact.level === "warn" || compact.level === "error" || compact.level === "fatal") {
       this.#report({ event: "child_log", name: this.spec.name, level: compact.level, line: compact.text });

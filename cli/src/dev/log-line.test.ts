@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compactLine, LineSplitter } from "./log-line.ts";
+import { compactLine, fatalIn, LineSplitter } from "./log-line.ts";
 
 describe("a service's log line", () => {
   it("is reduced to its level, message and useful fields", () => {
@@ -24,6 +24,20 @@ describe("a service's log line", () => {
 
   it("is kept unchanged if it has neither format", () => {
     expect(compactLine("{ not json")).toEqual({ level: "info", text: "{ not json" });
+  });
+
+  it("gives the code of an end, in either of its two forms, and nothing of another line", () => {
+    const end = { level: "fatal", code: "ANT_CONFIG_INVALID", remedy: "Correct it." };
+    const told = { code: "ANT_CONFIG_INVALID", message: "no port", remedy: "Correct it." };
+    expect(fatalIn(JSON.stringify({ ...end, message: "no port" }))).toEqual(told);
+    expect(fatalIn(JSON.stringify({ ...end, msg: "no port" }))).toEqual(told);
+    for (const line of [
+      "{ not json",
+      "fatal",
+      '{"level":"fatal"}',
+      JSON.stringify({ ...told, level: "warn" }),
+    ])
+      expect(fatalIn(line)).toBeNull();
   });
 
   it("comes out whole regardless of how the chunks are cut, and is bounded in length", () => {

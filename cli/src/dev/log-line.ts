@@ -34,6 +34,23 @@ export function compactLine(line: string): CompactLine {
   return { level: "info", text: line };
 }
 
+/** The coded reason that a service gives in its last line when it ends by itself. */
+export interface Fatal {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** Null: the line is not such a one. */
+export function fatalIn(line: string): Fatal | null {
+  const record = line.startsWith("{") ? parseJson(line) : null;
+  if (record?.level !== "fatal") return null;
+  const { code, remedy } = record;
+  const message = record.message ?? record.msg;
+  if (typeof code !== "string" || typeof message !== "string" || typeof remedy !== "string") return null;
+  return { code, message, remedy };
+}
+
 function parseJson(line: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(line);

@@ -292,6 +292,9 @@ export class Supervisor {
 
   #giveUp(what: string, broken: SupervisedChild | undefined): never {
     const name = broken?.spec.name ?? what;
+    const fatal = broken?.fatal ?? null;
+    if (fatal !== null && fatal.code !== "ANT_INTERNAL")
+      throw new Failure(fatal.code, `${name}: ${fatal.message}`, { remedy: fatal.remedy });
     const tail = broken?.tail.slice(-3).join(" | ") ?? "";
     const because =
       broken === undefined

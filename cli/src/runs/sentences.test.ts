@@ -282,6 +282,26 @@ describe("the summary of a run", () => {
     );
   });
 
+  it("calls the first attempt after a question for a check the first, with its number", () => {
+    const asks = [{ question: "Which command proves the change?", tasks: ["T-001"] }];
+    const asked = record("verdict", {
+      ...(PASS.body as object),
+      verdict: "UNVERIFIABLE",
+      commit: null,
+      asks,
+    });
+    const input = record("input", { event: "answer", by: "ann", answers: ["npm test"] });
+    const begun = record("dispatch", { feedback: [], agent: { kind: "scripted" } }, "T-001", 2);
+    const claim = record("claim", { associate: "associate_1", incarnation: "i" }, "T-001", 2);
+    const text = (...of: RunRecord[]) =>
+      Object.fromEntries(
+        summaryRows(summarize(factsOf([INTENT, ROUTED, asked, input, ...of]), null, 0), null),
+      )["T-001"];
+    expect(text(begun, claim)).toBe("first attempt running (number 2, after the question)  Fix it");
+    expect(text(begun)).toContain("first attempt waiting for an Associate (number 2, after the question)");
+    expect(text()).toBe("waiting for the Director  Fix it");
+  });
+
   it("shows a pending approval, the decisions so far, and the command that decides", () => {
     const intent = {
       ...INTENT,

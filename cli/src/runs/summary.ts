@@ -1,4 +1,5 @@
 // The summary of a run, as `--json` prints it and as rows for a terminal. Pure.
+import { isFirstAfterQuestion } from "@antiphon/run/facts/first-attempt";
 import { isPaused, timeOf, type RunFacts } from "@antiphon/run/facts/run-facts";
 import { runView } from "@antiphon/run/view/run-view";
 import type {
@@ -28,6 +29,8 @@ export interface TaskSummary {
   readonly proves: Proves | null;
   readonly epoch: number;
   readonly attempts: number;
+  /** The first attempt, although `epoch` is not 1: the numbers before it are those of questions for a check. */
+  readonly afterQuestion: boolean;
   readonly code: string | null;
   readonly message: string | null;
   readonly commit: string | null;
@@ -88,7 +91,7 @@ export function summarize(facts: RunFacts, signed: string | null, now: number): 
     code: closed?.code ?? null,
     message: closed?.message ?? "",
     workflow: routed?.workflow ?? null,
-    tasks: view.steps.map((step) => taskSummary(view, step, provenBy(facts, step.id))),
+    tasks: view.steps.map((step) => taskSummary(view, step, facts)),
     commit: closed?.commit ?? landed?.commit ?? null,
     branch: landed === null ? null : branch(landed.ref),
     landedOn: closed?.landedOn ?? null,
@@ -124,7 +127,7 @@ function provenBy({ tasks }: RunFacts, id: string): Proves | null {
   return attempts.at(-1)?.verdict?.proves ?? null;
 }
 
-function taskSummary(view: RunViewModel, step: RunStep, proves: Proves | null): TaskSummary {
+function taskSummary(view: RunViewModel, step: RunStep, facts: RunFacts): TaskSummary {
   const { id, title, deps, status, phase, verdict, epoch, attempts, code, message, commit, questions } = step;
   const { agent, image, network } = step;
   const approval = step.approval ?? null;
@@ -138,7 +141,9 @@ function taskSummary(view: RunViewModel, step: RunStep, proves: Proves | null): 
     ...(image === undefined ? {} : { image }),
     ...(network === undefined ? {} : { network }),
   };
-  return { task: id, ...stands, proves, ...own, evidence, approval };
+  const proves = provenBy(facts, id);
+  const afterQuestion = isFirstAfterQuestion(facts, id, epoch);
+  return { task: id, ...stands, afterQuestion, proves, ...own, evidence, approval };
 }
 
 /** 0 ok, 1 run failed, 3 needs input. An open run is not a failure. */
@@ -228,20 +233,21 @@ function howToAnswer({ runId, tasks }: RunSummary): [string, string][] {
 }
 
 /** The phase of a task that has no verdict yet. */
-function phaseWords({ phase, status, epoch }: TaskSummary): string {
+function phaseWords(task: TaskSummary): string {
+  const { phase, status, epoch } = task;
   switch (phase) {
     case "blocked":
       return "waiting for other tasks";
     case "ready":
-      return epoch === 0 ? "waiting for the Director" : `attempt ${epoch} waiting for an Associate`;
+      return epoch === 0 ? "waiting for the Director" : attemptAt(task, "waiting for an Associate");
     case "paused":
       return "paused";
     case "resting":
       return "waiting to retry";
     case "claimed":
-      return `attempt ${epoch} running`;
+      return attemptAt(task, "running");
     case "verifying":
-      return `attempt ${epoch} in the clean room`;
+      return attemptAt(task, "in the clean room");
     case "gated":
       return "judged by a skill";
     case "landing":
@@ -251,6 +257,12 @@ function phaseWords({ phase, status, epoch }: TaskSummary): string {
     case "finished":
       return status;
   }
+}
+
+function attemptAt({ epoch, afterQuestion }: TaskSummary, where: string): string {
+  return afterQuestion
+    ? `first attempt ${where} (number ${epoch}, after the question)`
+    : `attempt ${epoch} ${where}`;
 }
 
 function taskText(task: TaskSummary, run: RunSummary["status"]): string {

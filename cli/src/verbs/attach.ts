@@ -73,9 +73,11 @@ async function watched(
       jsonLines: json === true,
       quiet: false,
     });
-    if (json !== true && kind !== "interrupted") printSummary(context, summary);
     const { exitCodeOf } = await import("../runs/summary.ts");
     context.setExitCode(kind === "interrupted" ? 130 : exitCodeOf(summary.status));
+    if (json === true) return;
+    if (kind === "interrupted") (await import("../runs/turned-away.ts")).turnedAway(context, id, "attach");
+    else printSummary(context, summary);
   } finally {
     lines?.close();
   }

@@ -96,6 +96,14 @@ async function change(
   const { path, config } = readConfig(before.file);
   writeConfig(path, edit(config));
   const answer = await gateway.get("/models");
+  const refused = answer.unusable.find(({ entry }) => entry === `models/${host}`);
+  if (refused !== undefined) {
+    writeConfig(path, config);
+    const { Failure } = await import("../failure.ts");
+    throw new Failure("ANT_CONFIG_INVALID", `${host} would not be used: ${refused.reason}`, {
+      remedy: "nothing was changed; `antiphon models add --help` shows what a host may be",
+    });
+  }
   if (json) context.screen.json(answer);
   else show(context, answer, answer.hosts.some((one) => one.host === host.toLowerCase()) ? host : null);
 }

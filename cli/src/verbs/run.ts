@@ -29,7 +29,9 @@ export const addRun: AddVerb = (program, context) => {
     .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan");
   const add = (group: FlagGroup, flag: string, help: string, reads = "text"): void => {
     const option = new Option(flag, help).helpGroup(FLAG_GROUPS[group]);
-    command.addOption(reads === "texts" || reads === "pairs" ? option.argParser(collect) : option);
+    if (reads === "texts" || reads === "pairs") option.argParser(collect);
+    if (option.long === "--agent") option.argParser(alsoNamed);
+    command.addOption(option);
   };
   add(
     "work",
@@ -79,6 +81,11 @@ export const addRun: AddVerb = (program, context) => {
       await run(context, words.join(" "), options);
     });
 };
+
+/** `--agent a --agent b` is `--agent a,b`: if only the last one counted, the others would be dropped in silence. */
+function alsoNamed(name: string, before: string | undefined): string {
+  return before === undefined ? name : `${before},${name}`;
+}
 
 async function run(context: CliContext, words: string, options: RunOptions): Promise<void> {
   if (words.trim() === "" && options.plan === undefined)
@@ -142,7 +149,10 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     quiet: options.json === true,
     interrupted: interrupt.signal,
   }).finally(() => process.removeListener("SIGINT", onInterrupt));
-  if (end.kind === "interrupted") return turnedAway(context, runId);
+  if (end.kind === "interrupted") {
+    const { turnedAway } = await import("../runs/turned-away.ts");
+    return turnedAway(context, runId);
+  }
   const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
   const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
   const { costRows, shownCost } = await import("../evidence/model-cost.ts");
@@ -195,13 +205,4 @@ function announce({ screen }: CliContext, runId: string, json: boolean): void {
   if (json) return screen.json({ runId });
   screen.out(runId);
   screen.err(`watch it with: antiphon events ${runId}`);
-}
-
-/** Ctrl-C stops only the watching. */
-function turnedAway(context: CliContext, runId: string): void {
-  context.screen.err("");
-  context.screen.err(`${runId} is still running.`);
-  context.screen.err(`  watch it again: antiphon events ${runId}`);
-  context.screen.err(`  stop it:        antiphon cancel ${runId}`);
-  context.setExitCode(130);
 }

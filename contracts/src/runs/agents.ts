@@ -170,7 +170,7 @@ export const AGENT_FLAGS: readonly RunFlag[] = within(
   flag(
     "--agent <name>",
     "text",
-    "an agent pack (`antiphon agents list`) or its directory, perhaps with its model (pi@small, pi@small@models.example); with several (a,b), a rejected attempt hands over to the next; scripted, command and replay are implied by the options below",
+    "an agent pack (`antiphon agents list`) or its directory, perhaps with its model (pi@small, pi@small@models.example); with several (a,b, or the option again), a rejected attempt hands over to the next; scripted, command and replay are implied by the options below",
   ),
   ...AGENT_KINDS.flatMap((kind) =>
     AGENTS[kind].flags.map((each) => ({ ...each, help: `agent ${kind}: ${each.help}` })),

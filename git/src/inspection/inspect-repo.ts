@@ -23,6 +23,7 @@ import {
 } from "../repository/repo.ts";
 import { absentContent } from "../linked/absent-content.ts";
 import { linkedContent, type Served } from "../linked/linked-content.ts";
+import { requireLandTarget } from "./land-target.ts";
 import { neededPrograms, type NeededPrograms } from "./needed-programs.ts";
 import { projectSettings, type ProjectSettings } from "./project-file.ts";
 import { targetGates } from "./target-gates.ts";
@@ -85,7 +86,7 @@ const MAX_HOPS = 6;
 
 /**
  * @throws AntiphonError ANT_REPO_NOT_FOUND, _NOT_GIT, _NO_COMMITS, _REF_NOT_FOUND, _REF_INVALID, _REF_BLOCKED,
- *   _DIRTY, _INCOMPLETE, _UNREADABLE, _CONFIG_INVALID, _DEVCONTAINER
+ *   _REF_RESERVED, _REF_UNSURE, _DIRTY, _INCOMPLETE, _UNREADABLE, _CONFIG_INVALID, _DEVCONTAINER
  */
 export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}): Promise<RepoInspection> {
   const opened = await openRepo(repo);
@@ -104,6 +105,8 @@ export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}):
     landRef === null ? null : movedBy(opened, landRef),
     landRef === null ? [] : gatesOfTarget(opened, base, target ?? null),
   ]);
+  if (options.landOn !== undefined && moves !== null)
+    await requireLandTarget(opened, options.landOn, { moves, isNew: target == null });
   return {
     base: { repo: { name: opened.name, path: opened.top }, ref: name, commit: base.commit },
     tree: base.tree,

@@ -115,6 +115,16 @@ describe("the view of a run", () => {
     expect(step([...start, ok])).toMatchObject({ status: "proposed", phase: "verifying", attempts: 1 });
   });
 
+  test("a refused change keeps its verdict when the next attempt is refused for the same reason, and not for another", () => {
+    const judged = (code: string, verdict: string, epoch: number) =>
+      record("verdict", { verdict, code, message: code, checks: [], commit: null }, "T-001", epoch);
+    const once = [...start, ok, judged("ANT_PATCH_SCOPE", "FAIL", 1)];
+    const again = [...once, judged("ANT_PATCH_SCOPE", "UNVERIFIABLE", 2)];
+    expect(step(again)).toMatchObject({ verdict: "FAIL", code: "ANT_PATCH_SCOPE", epoch: 1, attempts: 1 });
+    const other = [...once, judged("ANT_ENVIRONMENT_FAILED", "UNVERIFIABLE", 2)];
+    expect(step(other)).toMatchObject({ verdict: "UNVERIFIABLE", code: "ANT_ENVIRONMENT_FAILED" });
+  });
+
   test("a failed report leaves the task open", () => {
     const failed = record(
       "result",

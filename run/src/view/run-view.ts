@@ -41,7 +41,7 @@ function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
     deps: [...deps],
     ...ownOf(facts, planned),
     ...networkOf(task),
-    verdict: (newest?.verdict ?? sent?.verdict)?.verdict ?? null,
+    verdict: verdictOf(newest, sent),
     code: told.findLast(({ code }) => code !== undefined)?.code ?? null,
     message: told.findLast(({ message }) => message !== undefined)?.message ?? null,
     commit: newest === undefined ? null : commitOf(newest),
@@ -49,6 +49,16 @@ function stepOf(facts: RunFacts, { planned, attempts }: TaskFacts): RunStep {
     associate: sent?.associate ?? null,
     ...(approval === null ? {} : { approval }),
   };
+}
+
+/**
+ * The refused dispatch of an attempt that would fail as the last one did ends the task, and says nothing new about the change: the
+ * verdict of the clean room stands.
+ */
+function verdictOf(newest: Attempt | undefined, sent: Attempt | undefined): RunStep["verdict"] {
+  const [last, judged] = [newest?.verdict ?? null, sent?.verdict ?? null];
+  const repeats = newest !== sent && judged !== null && judged.code === last?.code;
+  return (repeats ? judged : (last ?? judged))?.verdict ?? null;
 }
 
 /** The agent and the image that the task does not share with its run. */

@@ -225,6 +225,15 @@ describe("antiphon dev", () => {
     expect(program.stderr).toContain(`error ${code}: `);
     expect(program.stderr).toContain("antiphon setup");
   });
+
+  it("ends with the code and the remedy of a service that cannot start, also in the background", async () => {
+    const dir = tempDir("antiphon-dev-");
+    const words = ["dev", "--background", "--port", "0", "--nats-port", "0", "--state-dir", dir];
+    const program = run(words, { ANTIPHON_TOKEN: "short" });
+    expect(await program.ended()).toBe(2);
+    const told = "gateway: ANTIPHON_TOKEN has 5 characters; at least .*\\nremedy: Set ANTIPHON_TOKEN";
+    expect(program.stderr).toMatch(new RegExp(`^error ANT_GATEWAY_TOKEN_WEAK: ${told}`));
+  });
 });
 
 /** A separate checkout, whose sources a test may change. */

@@ -163,6 +163,28 @@ describe("a command", () => {
     expect([foreign.status, errorOf(foreign).code]).toEqual([404, "ANT_BLOB_MISSING"]);
   });
 
+  it("is refused if its id was given to another command, or to one with other fields", async () => {
+    const session = await open();
+    await send(session, "ApplyPatch", { repo, patchContent: PATCH }, { id: "Taken" });
+    const again = (command: string, payload: object) =>
+      world.call("POST", `/sessions/${session}/commands`, {
+        body: {
+          command,
+          commandId: "Taken",
+          correlation: { sessionId: session },
+          payload: { repo, ...payload },
+        },
+      });
+    for (const [command, payload] of [
+      ["ApplyPatch", { patchContent: PATCH.replace("+b", "+c") }],
+      ["GetDiff", {}],
+    ] as const) {
+      const answer = await again(command, payload);
+      expect([answer.status, errorOf(answer).code]).toEqual([409, "ANT_SESSION_COMMAND_ID"]);
+    }
+    expect((await again("ApplyPatch", { patchContent: PATCH })).status).toBe(202);
+  });
+
   it.each(["ArtifactAvailable", "CommandCompleted"] as const)(
     "reports artifact and end once each and in this order if another entry takes the register of %s",
     async (contested) => {

@@ -88,6 +88,25 @@ describe("a repository a run can start from", () => {
     expect(await ref(first.slice(0, 12))).toEqual([first, first]);
   });
 
+  it("refuses a branch to land on that nobody meant, unless a new one is named in full", async () => {
+    const repo = makeRepo();
+    const landing = (landOn: string) => inspectRepo(repo.path, { landOn });
+    repo.git("tag", "v1");
+    repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/antiphon/run_b");
+    for (const own of ["antiphon/run_a", "refs/heads/antiphon/run_a", "alias"])
+      await expect(landing(own)).rejects.toMatchObject({ code: "ANT_REPO_REF_RESERVED" });
+    const unsure = { code: "ANT_REPO_REF_UNSURE" };
+    await expect(landing("mian")).rejects.toMatchObject({
+      ...unsure,
+      detail: "there is no branch mian; did you mean main?",
+    });
+    await expect(landing("v1")).rejects.toMatchObject(unsure);
+    for (const name of ["refs/heads/mian", "refs/heads/v1", "topic"])
+      expect((await landing(name)).landOn).toMatchObject({ commit: null });
+    repo.git("branch", "v1");
+    expect((await landing("v1")).landOn).toMatchObject({ moves: "refs/heads/v1" });
+  });
+
   it("says where it would land, also on a branch that is not there yet", async () => {
     const repo = makeRepo({ files: FILES });
     expect((await inspectRepo(repo.path, { landOn: "main" })).landOn).toEqual({

@@ -11,6 +11,7 @@ export type Ending =
   | { readonly kind: "asks"; readonly questions: readonly string[] };
 
 export interface AttemptFacts {
+  readonly runId: string;
   readonly taskId: string;
   readonly kind: TaskKind;
   /** Only of a git task. */

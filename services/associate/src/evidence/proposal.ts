@@ -21,7 +21,7 @@ export interface Proposed {
 }
 
 export async function proposed(
-  { dispatch }: Pick<AttemptOrder, "dispatch">,
+  { runId, dispatch }: Pick<AttemptOrder, "runId" | "dispatch">,
   ports: Pick<AttemptPorts, "trees" | "evidence">,
   ran: Ran,
 ): Promise<Proposed> {
@@ -29,7 +29,7 @@ export async function proposed(
   const { diff, ending } = await diffed(dispatch, ports, { ...ran, change }); // associate/A6
   const answer = await answerOf({ ...ran, ending }, ports.evidence);
   const end = answer !== null && "fault" in answer ? answer.fault : ending;
-  const facts = factsFor(dispatch, { ...ran, ending: end }, diff, artifacts);
+  const facts = factsFor({ runId, dispatch }, { ...ran, ending: end }, diff, artifacts);
   const session = answer !== null && "session" in answer ? answer.session : null;
   return { facts, report: reportOf(facts), artifacts, session };
 }
@@ -54,7 +54,7 @@ async function diffed(
 }
 
 function factsFor(
-  dispatch: DispatchBody,
+  { runId, dispatch }: Pick<AttemptOrder, "runId" | "dispatch">,
   ran: Ran,
   diff: Diff | null,
   artifacts: readonly Artifact[],
@@ -63,6 +63,7 @@ function factsFor(
   const { task } = dispatch;
   const outcomes = stepsOf(ran);
   return {
+    runId,
     taskId: task.task_id,
     kind: task.kind,
     git_action: task.git_action,

@@ -74,6 +74,12 @@ describe("reportOf", () => {
     expect(report.result.summary).toContain(why);
   });
 
+  test("the next step that a failed report suggests names its run", () => {
+    const { result } = reportOf(factsWith({ runId: "run_abc", checks: [ran("npm test", 1)] }));
+    expect(result.suggested_next).toContain("`antiphon logs run_abc`");
+    expect(result.suggested_next).not.toContain("<runId>");
+  });
+
   test("a failed command is named rather than a failed check", () => {
     const { code, result } = reportOf(factsWith({ work: [ran("make", 2)], checks: [ran("npm test", 1)] }));
     expect(code).toBe("ANT_AGENT_FAILED");

@@ -5,7 +5,7 @@
  * questions. `verify.status` is `unknown` when no check ran, unless the agent vouches for itself; the clean room does not
  * rely on either.
  */
-import { changesFiles, ERRORS, missedNetwork, missingProgram } from "@antiphon/contracts";
+import { changesFiles, missedNetwork, missingProgram, remedyFor } from "@antiphon/contracts";
 import type { AssociateResult, ErrorCode, EvidenceManifest } from "@antiphon/contracts";
 import type { CommandFact } from "../attempt/attempt.ts";
 import type { AttemptFacts } from "./attempt-facts.ts";
@@ -58,7 +58,7 @@ export function reportOf(facts: AttemptFacts): Report {
         status: "failed",
         summary: message,
         questions: [],
-        suggested_next: `${code}: ${ERRORS[code].remedy}`,
+        suggested_next: `${code}: ${remedyFor(code, facts.runId)}`,
       },
       code,
       decision: "fail",

@@ -56,6 +56,7 @@ export function ran(command: string, exitCode: number | null, over: Partial<Comm
 
 export function factsWith(over: Partial<AttemptFacts> = {}): AttemptFacts {
   return {
+    runId: "run_0001",
     taskId: "T-001",
     kind: "edit_repo",
     ending: { kind: "ran" },

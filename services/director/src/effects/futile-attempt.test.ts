@@ -62,7 +62,10 @@ test("the last agent of a run is not tried again", () => {
 test("a git task whose change may not be made is not tried again, and one whose check failed is", () => {
   for (const code of ["ANT_PATCH_PROTECTED", "ANT_PATCH_SCOPE", "ANT_PATCH_POLICY"]) {
     expect(failedOnce(code, [other], "git").tried).toThrow(expect.objectContaining({ code }));
-    expect(failedOnce(code).tried, "an agent may make another change").not.toThrow();
+    expect(
+      failedOnce(code, [], "edit_repo", { agent: other }).tried,
+      "an agent may do otherwise",
+    ).not.toThrow();
   }
   expect(failedOnce("ANT_VERIFY_CHECK_FAILED", [], "git").tried).not.toThrow();
 });
@@ -77,6 +80,19 @@ test("a scripted agent that changed files where it may not is not tried again, u
     expect(failedOnce(code, [], "inspect", doing(command)).tried).not.toThrow();
   expect(failedOnce(code, [other], "inspect", doing("true")).tried).not.toThrow();
   expect(failedOnce(code, [], "inspect", { agent: other }).tried, "a program may do otherwise").not.toThrow();
-  for (const its of ["ANT_PATCH_PROTECTED", "ANT_VERIFY_CHECK_FAILED", "ANT_AGENT_FAILED"])
+  for (const its of ["ANT_VERIFY_CHECK_FAILED", "ANT_AGENT_FAILED"])
     expect(failedOnce(its, [], "edit_repo", doing("./generate.sh")).tried).not.toThrow();
+});
+
+test("a scripted agent whose change a rule refused is not tried again, unless the base decides or its commands may do otherwise", () => {
+  const doing = (...commands: string[]) => ({ agent: { kind: "scripted" as const, commands } });
+  const tried = (code: string, command: string, next: AgentSpec[] = []) =>
+    failedOnce(code, next, "edit_repo", doing(command)).tried;
+  for (const code of ["ANT_PATCH_PROTECTED", "ANT_PATCH_SCOPE", "ANT_PATCH_POLICY", "ANT_PATCH_SYMLINK"]) {
+    expect(tried(code, "echo 1 > check.sh")).toThrow(expect.objectContaining({ code }));
+    expect(tried(code, 'sh do.sh "$ANTIPHON_EPOCH"')).not.toThrow();
+    expect(tried(code, "echo 1 > check.sh", [other])).not.toThrow();
+  }
+  for (const code of ["ANT_PATCH_DOES_NOT_APPLY", "ANT_PATCH_EMPTY"])
+    expect(tried(code, "git mv a b")).not.toThrow();
 });

@@ -1,7 +1,7 @@
 /**
  * Finds tasks whose next attempt would fail as the last one did. An agent without a model is not started again, because the
  * deployment still lacks the model, its host or the key. A git task whose change was refused would make the same
- * change, and so would a scripted agent that changed files where it may not change any.
+ * change, and so would a scripted agent: its commands are the same each time, and nobody tells them why they were refused.
  *
  * The fold treats such a failure as any other, because Directors of older releases do. The task ends by a record of its own,
  * the refused dispatch of the next attempt, so all Directors of a run fold it alike (run/R1). Pure.
@@ -26,6 +26,9 @@ const OF_THE_AGENT: ReadonlySet<string> = new Set([
 /** Rules for patches: scope, protected files, policy, size and form. */
 const OF_THE_CHANGE = "ANT_PATCH_";
 
+/** These depend on the base, and another task of the run may move it before the next attempt. */
+const OF_THE_BASE: ReadonlySet<ErrorCode> = new Set(["ANT_PATCH_DOES_NOT_APPLY", "ANT_PATCH_EMPTY"]);
+
 /** A command that reads its attempt, asks a person or is told something may make another change next time. */
 const TELLS_ATTEMPTS_APART = /antiphon/i;
 
@@ -44,13 +47,9 @@ export function requireOtherAgent(
   throw new AntiphonError(last.code, why);
 }
 
-/**
- * Only a change by a task that may make none ends a scripted agent, because it was never judged. Of a change that the clean room
- * refused, the verdict FAIL of the last attempt is to stand.
- */
 function makesSameChange({ task }: TaskState["planned"], agent: AgentSpec, code: ErrorCode): boolean {
-  const isRefused = code === "ANT_TASK_MODIFIED_FILES";
-  if (task.kind === "git") return isRefused || code.startsWith(OF_THE_CHANGE);
-  if (agent.kind !== "scripted" || !isRefused) return false;
+  const isRefused = code === "ANT_TASK_MODIFIED_FILES" || code.startsWith(OF_THE_CHANGE);
+  if (task.kind === "git" || !isRefused) return isRefused;
+  if (agent.kind !== "scripted" || OF_THE_BASE.has(code)) return false;
   return !(agent.commands ?? task.commands).some((command) => TELLS_ATTEMPTS_APART.test(command));
 }

@@ -8,6 +8,7 @@ import type {
   RepoBase,
   RunOptions,
 } from "@antiphon/contracts";
+import { requireCalls } from "./fork-calls.ts";
 import { checkSource, sourcesOf } from "./fork-source.ts";
 import { isPackOf } from "../operations/known-pack.ts";
 import {
@@ -105,7 +106,7 @@ export class RunAdmission {
 
   /**
    * `inherited`: budgets that a retry takes over.
-   * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE
+   * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE, ANT_REPLAY_NO_RECORD
    */
   async run(
     intent: Intent,
@@ -119,7 +120,10 @@ export class RunAdmission {
     for (const source of sourcesOf(options)) {
       const { tenant } = options;
       const of = { repo: found.base.repo, ...(tenant === undefined ? {} : { tenant }) };
-      provenBy.push(...checkSource(source, of, await this.#backend.read(source.run)));
+      const records = await this.#backend.read(source.run);
+      provenBy.push(...checkSource(source, of, records));
+      const { fork } = options;
+      if (fork?.run === source.run) await requireCalls(fork, records, (key) => this.#backend.manifest(key));
     }
     const places = placesOf(placeOf(found));
     const landRef = found.land_ref ?? null;

@@ -23,7 +23,7 @@ import { CommandDecision } from "./command-decision.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
 import { malformed } from "../http/malformed.ts";
 import { profilesFor } from "../policy/policy-choice.ts";
-import { eventsFor, isDecided } from "./session-log.ts";
+import { eventsFor, isDecided, requireSame } from "./session-log.ts";
 import { firstPlan } from "./session-plan.ts";
 import type { OpenRequest } from "./approval-request.ts";
 import type { SessionApprovals } from "./session-approvals.ts";
@@ -121,7 +121,7 @@ export class CommandSessions {
     return { sessionId, owner, repo: config.repo.path, policy: config.policy };
   }
 
-  /** The events that have answered the command so far. */
+  /** The events that have answered the command so far. @throws AntiphonError ANT_SESSION_COMMAND_ID, ANT_CONTRACT_INVALID */
   async command(sessionId: string, body: unknown, principal: string): Promise<SessionEvent[]> {
     const outcome = validate("Command", body);
     if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
@@ -131,6 +131,7 @@ export class CommandSessions {
       throw new AntiphonError("ANT_CONTRACT_INVALID", message, { data: { path: "/correlation/sessionId" } });
     }
     const first = await this.#parts.register.read(sessionId);
+    requireSame(first.entries, command);
     if (!isDecided(first.entries, command.commandId)) {
       const decision = new CommandDecision(this.#parts, command, principal);
       for (;;) {
@@ -141,6 +142,7 @@ export class CommandSessions {
     }
     await withDeadline(limits.sessionAnswerMs, this.#parts.work.start(sessionId), () => undefined); // The work goes on.
     const { entries } = await this.#parts.register.read(sessionId);
+    requireSame(entries, command); // Two may have come at once.
     return eventsFor(entries, 0, null).filter((event) => event.correlation.commandId === command.commandId);
   }
 

@@ -1,4 +1,5 @@
 // Reads a session's state from the entries of its log, which are in order and without gaps. Pure.
+import { AntiphonError, canonicalJson } from "@antiphon/contracts";
 import type { Command, SessionEntry, SessionEvent, SessionWorkspace } from "@antiphon/contracts";
 import type { PastCommand } from "./command-policy.ts";
 
@@ -20,6 +21,22 @@ export function isDecided(entries: readonly SessionEntry[], commandId: string): 
       (isNamed(event, "CommandAccepted") || isNamed(event, "CommandRejected")) &&
       event.payload.commandId === commandId,
   );
+}
+
+/**
+ * An id that came again stands for the command it was first given to, so another one would be answered with the events of that.
+ * @throws AntiphonError ANT_SESSION_COMMAND_ID
+ */
+export function requireSame(
+  entries: readonly SessionEntry[],
+  { commandId, command, payload }: Command,
+): void {
+  const first = entries.find((entry) => entry.command?.commandId === commandId)?.command ?? null;
+  if (first === null) return;
+  const asked = canonicalJson({ command, payload });
+  if (canonicalJson({ command: first.command, payload: first.payload }) === asked) return;
+  const what = first.command === command ? "with other fields" : `that is a ${first.command}`;
+  throw new AntiphonError("ANT_SESSION_COMMAND_ID", `${commandId} is a command of the session ${what}`);
 }
 
 export interface PendingCommand {

@@ -88,4 +88,5 @@ export { openSigningKey, signOutcome } from "./process/signing-key.ts";
 export { OutcomeTrust, pinRunnerKey } from "./sandbox/outcome-trust.ts";
 export type { SigningKey } from "./process/signing-key.ts";
 export { consume } from "./work/work.ts";
-export type { ConsumeOptions, Consumption, Delivery } from "./work/work.ts";
+export type { Consumption } from "./work/work.ts";
+export type { ConsumeOptions, Delivery } from "./work/delivery-handler.ts";

@@ -29,9 +29,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "ack-before-append",
     bug: "a delivery is acknowledged before it is handled",
-    file: "runtime/src/work/work.ts",
-    find: "  try {\n    const outcome = patient(",
-    replace: '  say(bus, message, "+ACK");\n  try {\n    const outcome = patient(',
+    file: "runtime/src/work/delivery-handler.ts",
+    find: "    const outcome = patient(",
+    replace: '    this.answer(message, "+ACK");\n    const outcome = patient(',
     withinSeeds: 200,
   },
   {

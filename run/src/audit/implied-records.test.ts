@@ -3,7 +3,8 @@ import { golden } from "../../../contracts/conformance/proof.ts";
 import { digestOf, encode } from "@antiphon/contracts/wire/codec";
 import type { JournalBodies, JournalType, StoredRecord } from "@antiphon/contracts";
 import { subjects } from "@antiphon/contracts/topology/subjects";
-import { impliedRecords, registerKey } from "./implied-records.ts";
+import { impliedRecords } from "./implied-records.ts";
+import { registerKey } from "./known-run.ts";
 
 const RUN = "run_a1";
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";

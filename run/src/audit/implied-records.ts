@@ -3,10 +3,9 @@
  * the first, a success implies its landings. Each rule holds in every legal run, also in one that two slow Directors
  * worked on, because a Director writes a record only after the records that lead to it.
  */
-import type { StoredRecord, RunStep, RunViewModel, JournalAddress } from "@antiphon/contracts";
-
-type Register = Pick<JournalAddress, "type" | "taskId" | "epoch">;
-type Of<T extends StoredRecord["type"]> = Extract<StoredRecord, { type: T }>;
+import type { StoredRecord, RunViewModel } from "@antiphon/contracts";
+import { KnownRun, type Place, type RecordOf, type Register } from "./known-run.ts";
+import { shownBy } from "./shown-records.ts";
 
 export interface Implied {
   readonly register: Register;
@@ -16,87 +15,59 @@ export interface Implied {
   readonly before: number | null;
 }
 
-export const registerKey = ({ type, taskId, epoch }: Register): string =>
-  `${type} ${taskId?.toLowerCase() ?? "-"} ${epoch}`;
-
 export function impliedRecords(records: readonly StoredRecord[], view: RunViewModel | null): Implied[] {
   const run = new KnownRun(records);
-  return [...records.flatMap((record) => byRecord(record, run)), ...byView(view, run)];
+  const byRecord = records.flatMap((record) =>
+    leadingTo(record, run).map((place) => implied(place, `${record.type}, seq ${record.seq}`, record.seq)),
+  );
+  if (view === null) return byRecord;
+  const lost = shownBy(view, run).filter((place) => run.get(...place) === undefined);
+  return [...byRecord, ...lost.map((place) => implied(place, "the view in ANT_RUNS", null))];
 }
 
-/** The records of a run by register. */
-class KnownRun {
-  readonly records: readonly StoredRecord[];
-  readonly #byRegister: ReadonlyMap<string, StoredRecord>;
-
-  constructor(records: readonly StoredRecord[]) {
-    this.records = records;
-    this.#byRegister = new Map(records.map((record) => [registerKey(record), record]));
-  }
-
-  get<T extends StoredRecord["type"]>(type: T, taskId: string | null, epoch: number): Of<T> | undefined {
-    return this.#byRegister.get(registerKey({ type, taskId, epoch })) as Of<T> | undefined;
-  }
-
-  all<T extends StoredRecord["type"]>(type: T): Of<T>[] {
-    return this.records.filter((record): record is Of<T> => record.type === type);
-  }
+function implied([type, taskId, epoch]: Place, by: string, before: number | null): Implied {
+  return { register: { type, taskId, epoch }, by, before };
 }
 
-function byRecord(record: StoredRecord, run: KnownRun): Implied[] {
+function leadingTo(record: StoredRecord, run: KnownRun): Place[] {
   if (record.type === "intent") return [];
-  const { taskId, epoch, seq } = record;
-  const by = `${record.type}, seq ${seq}`;
-  const asks = (type: Register["type"], task: string | null, at: number): Implied => ({
-    register: { type, taskId: task, epoch: at },
-    by,
-    before: seq,
-  });
-  const start = [asks("intent", null, 0), ...(taskId === null ? [] : [asks("routed", null, 0)])];
+  const start: Place[] = [["intent", null, 0]];
+  if (record.taskId !== null) start.push(["routed", null, 0]);
+  return [...start, ...beforeRecord(record, run)];
+}
+
+function beforeRecord(record: StoredRecord, run: KnownRun): Place[] {
+  const { type, taskId, epoch } = record;
+  const before: Place[] = epoch > 1 ? [[type, null, epoch - 1]] : [];
   switch (record.type) {
+    case "dispatch":
+      return beforeDispatch(record, run);
     case "claim":
-      return [...start, asks("dispatch", taskId, epoch)];
+      return [["dispatch", taskId, epoch]];
     case "result":
       return [
-        ...start,
-        asks("dispatch", taskId, epoch),
-        ...(record.body.kind === "reported" ? [asks("claim", taskId, epoch)] : []),
+        ["dispatch", taskId, epoch],
+        ...(record.body.kind === "reported" ? [["claim", taskId, epoch] as const] : []),
       ];
     case "verdict":
-      return [...start, ...beforeVerdict(record, run).map((one) => asks(...one))];
+      return beforeVerdict(record, run);
     case "landing":
-      return [
-        ...start,
-        asks("verdict", taskId, epoch),
-        ...beforeLanding(record, run).map((one) => asks(...one)),
-      ];
+      return [["verdict", taskId, epoch], ...beforeLanding(record, run)];
     case "approval":
-      return [
-        ...start,
-        asks("verdict", record.body.task, record.body.attempt),
-        ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : []),
-      ];
-    case "dispatch":
-      return [...start, ...beforeDispatch(record, run).map((one) => asks(...one))];
+      return [["verdict", record.body.task, record.body.attempt], ...before];
     case "message":
-      return [
-        ...start,
-        asks("dispatch", record.body.task, record.body.attempt),
-        ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : []),
-      ];
+      return [["dispatch", record.body.task, record.body.attempt], ...before];
     case "control":
     case "requeue":
-      return [...start, ...(epoch > 1 ? [asks(record.type, null, epoch - 1)] : [])];
+      return before;
     case "closed":
-      return [...start, ...beforeClosed(record, run).map((one) => asks(...one))];
+      return beforeClosed(record, run);
     default:
-      return start;
+      return [];
   }
 }
 
-type Place = readonly [type: Register["type"], taskId: string | null, epoch: number];
-
-function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): Place[] {
+function beforeVerdict({ taskId, epoch, body }: RecordOf<"verdict">, run: KnownRun): Place[] {
   if (taskId === null) return epoch > 1 ? [["landing", null, epoch - 1]] : [];
   // A Director that could not dispatch the task writes a verdict without an attempt.
   // A question about the run's checks stands for no attempt either.
@@ -105,7 +76,7 @@ function beforeVerdict({ taskId, epoch, body }: Of<"verdict">, run: KnownRun): P
 }
 
 /** Approvals are numbered by the run, so what the landed changes needed together is how many there are at least. */
-function beforeLanding({ taskId, epoch, seq, body }: Of<"landing">, run: KnownRun): Place[] {
+function beforeLanding({ taskId, epoch, seq, body }: RecordOf<"landing">, run: KnownRun): Place[] {
   if (body.kind !== "landed") return [];
   if (taskId === null) return judgedAgain(run, epoch, seq);
   const byRun = run.get("intent", null, 0)?.body.options.approvals?.needed ?? 0;
@@ -147,15 +118,10 @@ function passOf(
     .all("verdict")
     .filter(({ seq }) => seq > after && seq < before)
     .findLast(({ taskId, body }) => taskId === gate && body.verdict === "PASS" && body.tree === tree);
-  return ["verdict", gate, passed?.epoch ?? nextEpoch(gate, run)];
+  return ["verdict", gate, passed?.epoch ?? run.lastEpoch(gate) + 1];
 }
 
-/** A register that no record of the task has taken. */
-function nextEpoch(taskId: string, run: KnownRun): number {
-  return 1 + Math.max(0, ...run.records.filter((one) => one.taskId === taskId).map(({ epoch }) => epoch));
-}
-
-function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun): Place[] {
+function beforeDispatch({ taskId, epoch, body }: RecordOf<"dispatch">, run: KnownRun): Place[] {
   const places: Place[] = [];
   // It starts from the base of the run, or from what an earlier task landed.
   const base = run.get("intent", null, 0)?.body.base.commit;
@@ -163,7 +129,7 @@ function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun):
   if (base !== undefined && base !== body.base.commit && built !== undefined)
     places.push(["landing", built.taskId, built.epoch]);
   if (epoch <= 1) return places;
-  if (isQuestion(run, taskId, epoch - 1))
+  if (run.isQuestion(taskId, epoch - 1))
     return [...places, ["verdict", taskId, epoch - 1], ["input", taskId, epoch - 1]];
   places.push(["result", taskId, epoch - 1]);
   const result = run.get("result", taskId, epoch - 1)?.body;
@@ -173,23 +139,7 @@ function beforeDispatch({ taskId, epoch, body }: Of<"dispatch">, run: KnownRun):
   return places;
 }
 
-/**
- * The Director asked what proves the run, in place of an attempt. If the question itself is lost, an answer without any record of
- * an attempt tells of it, so that no attempt is missed that never was.
- */
-function isQuestion(run: KnownRun, taskId: string | null, epoch: number): boolean {
-  const verdict = run.get("verdict", taskId, epoch);
-  if (verdict !== undefined) return verdict.body.asks !== undefined;
-  return run.get("input", taskId, epoch) !== undefined && !hasAttempt(run, taskId, epoch);
-}
-
-function hasAttempt(run: KnownRun, taskId: string | null, epoch: number): boolean {
-  return (["dispatch", "claim", "result"] as const).some(
-    (type) => run.get(type, taskId, epoch) !== undefined,
-  );
-}
-
-function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
+function beforeClosed({ body }: RecordOf<"closed">, run: KnownRun): Place[] {
   const places: Place[] = [];
   if (body.status === "canceled") places.push(["cancel", null, 0]);
   if (body.status !== "succeeded") return places;
@@ -201,7 +151,8 @@ function beforeClosed({ body }: Of<"closed">, run: KnownRun): Place[] {
     const passed = run
       .all("verdict")
       .findLast((one) => one.taskId === task_id && one.body.verdict === "PASS");
-    if (passed === undefined) places.push(...lastWords(task_id, run));
+    // A finished task without one lacks the verdict of its last attempt.
+    if (passed === undefined) places.push(["verdict", task_id, Math.max(1, run.lastEpoch(task_id))]);
     else if (passed.body.commit !== null) places.push(["landing", task_id, passed.epoch]);
   }
   const whole = run.all("verdict").find((one) => one.taskId === null && one.body.verdict === "PASS");
@@ -214,44 +165,4 @@ function isAsked(gate: string, of: string, run: KnownRun): boolean {
   const landed = run.all("landing").findLast(({ taskId, body }) => taskId === of && body.kind === "landed");
   const verdict = landed === undefined ? undefined : run.get("verdict", of, landed.epoch);
   return verdict?.body.gates?.includes(gate) === true;
-}
-
-/** A finished task without a passing verdict lacks the verdict of its last attempt. */
-function lastWords(taskId: string, run: KnownRun): Place[] {
-  const epochs = run.records.filter((record) => record.taskId === taskId).map(({ epoch }) => epoch);
-  return [["verdict", taskId, Math.max(1, ...epochs)]];
-}
-
-/** The view is written after the journal, so every record it shows was stored. It may lag behind. */
-function byView(view: RunViewModel | null, run: KnownRun): Implied[] {
-  if (view === null) return [];
-  const by = "the view in ANT_RUNS";
-  const over = view.status === "succeeded" || view.status === "failed" || view.status === "canceled";
-  const places: Place[] = [["intent", null, 0]];
-  if (view.steps.length > 0) places.push(["routed", null, 0]);
-  if (over) places.push(["closed", null, 0]);
-  for (const step of view.steps) places.push(...(asks(step, run) ? ofQuestion(step) : ofStep(step)));
-  return places
-    .filter(([type, taskId, epoch]) => run.get(type, taskId, epoch) === undefined)
-    .map(([type, taskId, epoch]) => ({ register: { type, taskId, epoch }, by, before: null }));
-}
-
-/** The step shows a question of the Director: nobody has held an attempt of it. */
-function asks({ id, epoch, questions, associate }: RunStep, run: KnownRun): boolean {
-  if (isQuestion(run, id, epoch)) return true;
-  return questions.length > 0 && associate === null && !hasAttempt(run, id, epoch);
-}
-
-function ofQuestion({ id, epoch }: RunStep): Place[] {
-  return [["verdict", id, epoch]];
-}
-
-function ofStep({ id, epoch, associate, status, commit, questions }: RunStep): Place[] {
-  if (epoch < 1) return [];
-  const places: Place[] = [["dispatch", id, epoch]];
-  if (associate !== null) places.push(["claim", id, epoch]);
-  if (status === "proposed" || questions.length > 0) places.push(["result", id, epoch]);
-  if (status === "done") places.push(["verdict", id, epoch]);
-  if (status === "done" && commit !== null) places.push(["landing", id, epoch]);
-  return places;
 }

@@ -4,7 +4,7 @@
  */
 import type { Held } from "@antiphon/contracts/stored/run-material";
 import { parseSignature, trustIn } from "@antiphon/contracts/stored/signature";
-import { registerKey } from "./implied-records.ts";
+import { registerKey } from "./known-run.ts";
 
 /** Why a result with this digest does not count; null if it does, or if the message is no result. */
 export type ReportDoubt = (message: Held, digest: string) => string | null;

@@ -12,7 +12,8 @@ import { parseJournalSubject, subjects } from "@antiphon/contracts/topology/subj
 import { validateShape } from "@antiphon/contracts/validation/validate";
 import { causeChain, type CauseChain, type Hole } from "./cause-chain.ts";
 import { FaultMap } from "./fault-map.ts";
-import { impliedRecords, registerKey, type Implied } from "./implied-records.ts";
+import { impliedRecords, type Implied } from "./implied-records.ts";
+import { registerKey } from "./known-run.ts";
 import { held, type Held, type RunMaterial } from "@antiphon/contracts/stored/run-material";
 import type { JournalFault } from "./journal-fault.ts";
 import { reportDoubts } from "./reporters.ts";

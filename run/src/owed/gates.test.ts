@@ -7,7 +7,8 @@ import {
 } from "@antiphon/contracts";
 import { describe, expect, test } from "vitest";
 import { factsOf } from "../facts/facts-fold.ts";
-import { impliedRecords, registerKey } from "../audit/implied-records.ts";
+import { impliedRecords } from "../audit/implied-records.ts";
+import { registerKey } from "../audit/known-run.ts";
 import { openRun, replay, type RunSnapshot } from "../machine/replay.ts";
 import { RecordLog, commitOf, planned } from "../testing/record-log.ts";
 import { runView } from "../view/run-view.ts";

@@ -1,7 +1,7 @@
 import type { ConsumerName } from "@antiphon/contracts";
 import type { Meter } from "../service/meter.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Delivery } from "./work.ts";
+import type { Delivery } from "./delivery-handler.ts";
 
 /** The handler, with its deliveries counted by outcome and timed. A throw counts as a retry. */
 export function metered(

@@ -1,7 +1,7 @@
 import type { ConsumerName } from "@antiphon/contracts";
 import type { Journal } from "../journal/journal.ts";
 import type { Outcome } from "./outcome.ts";
-import type { Delivery } from "./work.ts";
+import type { Delivery } from "./delivery-handler.ts";
 
 /**
  * Handles a dead letter once more. A `requeue` record is delivered like any other and stands for the record it names,

@@ -1,9 +1,10 @@
 /** One command of a sandbox: it is sent with its input, and its frames are told to whoever asked for them, until it exits. */
-import { feed, InputWindow } from "./command-feed.ts";
+import { feed } from "./command-feed.ts";
 import { encodeFrame, type Frame } from "./frames.ts";
 import { encodeStep, parseExit, type ExitWord } from "./step-script.ts";
 import type { Command, PartialOutput } from "../ports.ts";
 import type { SupervisorConversation } from "./supervisor-conversation.ts";
+import type { Turn } from "./turn.ts";
 
 const SIGKILL = 9;
 
@@ -17,7 +18,8 @@ type Step = Pick<
 };
 
 interface Listeners {
-  readonly heard: (stream: "stdout" | "stderr", piece: Buffer) => void;
+  /** While a promise that it returned is pending, the command waits. */
+  readonly heard: NonNullable<Command["onOutput"]>;
   readonly soFar: () => PartialOutput | null;
 }
 
@@ -28,24 +30,13 @@ export async function runCommand(
   listeners: Listeners,
 ): Promise<ExitWord & { readonly timedOut: boolean }> {
   const said = step.own ?? encoded(words, step);
-  const window = new InputWindow(words.isPlain);
-  let isLate = false;
-  const ended = words.await<ExitWord>(
-    step.timeoutMs,
-    (resolve, reject) => (frame) => {
-      const exit = afterFrame(words, step, listeners, frame);
-      if (exit instanceof Error) reject(exit);
-      else if (exit !== null) resolve(exit);
-    },
-    listeners.soFar,
-    () => {
-      if (step.timeoutEnds !== "command") return words.over({ kind: "timeout" });
-      isLate = true;
-      words.killCommand();
-    },
-    window,
-  );
-  const kill = (): void => words.killCommand();
+  const turn: Turn<ExitWord> = words.begin({
+    ...step,
+    hear: (frame) => afterFrame(words, turn, step, listeners, frame),
+    partial: listeners.soFar,
+  });
+  const { ended, window } = turn;
+  const kill = (): void => turn.kill();
   step.signal?.addEventListener("abort", kill, { once: true });
   // A failed write also shows in `ended`, with a better name. Both are awaited, so that neither rejection is left
   // unhandled.
@@ -56,7 +47,7 @@ export async function runCommand(
   try {
     const exit = await ended;
     await fed;
-    return { ...exit, timedOut: isLate && exit.signal === SIGKILL };
+    return { ...exit, timedOut: turn.isLate && exit.signal === SIGKILL };
   } finally {
     step.signal?.removeEventListener("abort", kill);
   }
@@ -72,23 +63,29 @@ function encoded(words: SupervisorConversation, step: Step): Buffer {
 /** Null: the command goes on. */
 function afterFrame(
   words: SupervisorConversation,
+  turn: Turn<ExitWord>,
   { onQuestion, onHeard }: Step,
   { heard, soFar }: Listeners,
   { type, payload }: Frame,
-): ExitWord | Error | null {
+): ExitWord | null {
   const mayAsk = onQuestion !== undefined;
-  if (type === "o") heard("stdout", payload);
-  else if (type === "e") heard("stderr", payload);
-  else if (type === "a" && mayAsk) {
-    words.restDeadline();
+  if (type === "o" || type === "e") {
+    const taken = heard(type === "o" ? "stdout" : "stderr", payload);
+    if (taken instanceof Promise) turn.waitFor(taken); // sandbox-runner/S10
+  } else if (type === "a" && mayAsk) {
+    turn.deadline.rest();
     onQuestion(payload.toString("utf8"), soFar);
-  } else if (type === "v" && mayAsk) words.peek.hear(payload);
-  else if (type === "y" && mayAsk) words.peek.end(payload.toString("latin1") === "0");
+  } else if (type === "v" && mayAsk) turn.peek.hear(payload);
+  else if (type === "y" && mayAsk) turn.peek.end(payload.toString("latin1") === "0");
   else if (type === "b") {
     const [number = 0, look = 0] = payload.toString("latin1").split(" ").map(Number);
     onHeard?.({ number, look });
-  } else if (type === "x")
-    return parseExit(payload.toString("utf8")) ?? words.protocol("an invalid exit frame");
-  else return words.protocol(`${type}: ${payload.toString("utf8").slice(0, 200)}`);
+  } else {
+    const exit = type === "x" ? parseExit(payload.toString("utf8")) : null;
+    const fault =
+      type === "x" ? "an invalid exit frame" : `${type}: ${payload.toString("utf8").slice(0, 200)}`;
+    if (exit === null) throw words.protocol(fault);
+    return exit;
+  }
   return null;
 }

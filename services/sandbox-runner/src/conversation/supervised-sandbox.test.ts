@@ -198,6 +198,19 @@ describe("output that its listener has not taken", () => {
   });
 });
 
+describe("a second command while one runs", () => {
+  it("is refused, and its abort does not kill the first", async () => {
+    const { sandbox, seen, say } = await greeted();
+    const command = { argv: ["true"], cwd: "/", env: {}, stdin: null, keepBytes: 64, maxOutputBytes: 64 };
+    const first = sandbox.run({ ...command, timeoutMs: 1_000 });
+    const second = sandbox.run({ ...command, timeoutMs: 1_000, signal: AbortSignal.abort() });
+    await expect(second).rejects.toMatchObject({ death: { message: "busy" } });
+    expect(seen.said).not.toContain(encodeFrame("K").toString("latin1"));
+    say(encodeFrame("x", "0 0 0 0 1000 100"));
+    expect((await first).exitCode).toBe(0);
+  });
+});
+
 describe("a container that cannot be killed", () => {
   afterEach(() => vi.useRealTimers());
   const past = () => vi.advanceTimersByTimeAsync(10_000);

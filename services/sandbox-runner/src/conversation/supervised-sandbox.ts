@@ -1,13 +1,9 @@
-/**
- * One sandbox as the rest of the runner sees it. supervisor-conversation.ts holds the conversation and the rules of its
- * end.
- */
+/** One sandbox as the rest of the runner sees it. supervisor-conversation.ts holds the rules of its end. */
 import type { Duplex } from "node:stream";
 import type { SandboxMessage } from "@antiphon/contracts";
-import { encodeFrame } from "./frames.ts";
+import { encodeFrame, type Frame } from "./frames.ts";
 import type { Baseline, CollectBounds, Collected } from "../workspace/collected.ts";
 import { OutputBound } from "./output-bound.ts";
-import { Refusal } from "../workspace/refusal.ts";
 import {
   SandboxDied,
   type Command,
@@ -19,17 +15,13 @@ import {
 } from "../ports.ts";
 import { runCommand } from "./command-run.ts";
 import { SupervisorConversation } from "./supervisor-conversation.ts";
+import { readBeside, runTool, tryTool, TOOL_DEADLINE_MS, type Hear, type Tool } from "./supervisor-tools.ts";
 import type { SupervisorLine } from "./supervisor-line.ts";
 import type { SupervisorPack } from "./supervisor-pack.ts";
-import { collectSelected, collectWhole } from "../workspace/workspace-reading.ts";
+import { collectSelected, collectWhole, type SelectiveReading } from "../workspace/workspace-reading.ts";
 import { WrittenReader } from "../workspace/written.ts";
 
 const HELLO_DEADLINE_MS = 10_000;
-const TAR_DEADLINE_MS = 60_000;
-/** Nothing of a step is served while the supervisor reads beside it. */
-const PEEK_DEADLINE_MS = 20_000;
-const TOOL_KEEP_BYTES = 16 * 1024;
-const TOOL_ENV = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
 /** Where a provider put the files of a sandbox. */
 export interface Place {
@@ -39,10 +31,6 @@ export interface Place {
 }
 
 const IN_MEMORY: Place = { home: "/tmp", isLayered: false };
-type Hear = (piece: Buffer) => void;
-type Stdin = AsyncIterable<Buffer> | Buffer | null;
-/** A tool of the image, or work that the supervisor does itself. */
-type Tool = readonly string[] | { readonly type: "L" | "T" | "U" | "W"; readonly payload?: string };
 
 export class SupervisedSandbox implements Sandbox {
   readonly id: string;
@@ -76,10 +64,6 @@ export class SupervisedSandbox implements Sandbox {
     return this.#words.hello?.sealed ?? false;
   }
 
-  get landlock(): number {
-    return this.#words.hello?.landlock ?? 0;
-  }
-
   get bootMs(): number {
     return this.#bootMs;
   }
@@ -103,36 +87,37 @@ export class SupervisedSandbox implements Sandbox {
   /** Replaces a plain supervisor by the sealed one. Resolves when the sealed one has said hello. */
   async promote(pack: SupervisorPack): Promise<void> {
     for (const { name, content } of pack) {
-      await this.#give("F", Buffer.from(name, "latin1"), name);
-      await this.#give("P", content, name);
+      const isTaken = ({ type, payload }: Frame) => type === "p" && payload.toString("latin1") === name;
+      for (const question of [encodeFrame("F", Buffer.from(name, "latin1")), encodeFrame("P", content)])
+        await this.#ask(question, this.#answer(HELLO_DEADLINE_MS, `about ${name}`, isTaken));
     }
-    await this.#ask(this.greet(), encodeFrame("X"));
+    await this.#ask(encodeFrame("X"), this.greet());
   }
 
-  async #give(type: "F" | "P", payload: Buffer, name: string): Promise<void> {
-    const taken = this.#words.await<void>(HELLO_DEADLINE_MS, (resolve, reject) => (frame) => {
-      if (frame.type === "p" && frame.payload.toString("latin1") === name) resolve();
-      else reject(this.#words.protocol(`${frame.type} instead of an answer about ${name}`));
-    });
-    await this.#ask(taken, encodeFrame(type, payload));
+  #answer(timeoutMs: number, to: string, isAnswer: (frame: Frame) => boolean): Promise<true> {
+    const hear = (frame: Frame): true => {
+      if (isAnswer(frame)) return true;
+      throw this.#words.protocol(`${frame.type} instead of an answer ${to}`);
+    };
+    return this.#words.begin({ timeoutMs, hear }).ended;
   }
 
-  /** Writes `bytes` and waits for `answer`, which may settle while the write is pending. */
-  async #ask(answer: Promise<void>, bytes: Buffer): Promise<void> {
+  /** Writes `question` and waits for `answer`, which may settle while the write is pending. */
+  async #ask(question: Buffer, answer: Promise<unknown>): Promise<void> {
     answer.catch(() => undefined); // the caller gets the rejection below
-    await this.#words.write(bytes);
-    return answer;
+    await this.#words.write(question);
+    await answer;
   }
 
   async run(command: Command): Promise<CommandExit> {
     const started = performance.now();
     const stdout = new OutputBound(command.keepBytes);
     const stderr = new OutputBound(command.keepBytes);
-    const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
+    const heard: NonNullable<Command["onOutput"]> = (stream, piece) => {
       (stream === "stdout" ? stdout : stderr).push(piece);
       const taken = command.onOutput?.(stream, piece);
-      if (taken instanceof Promise) this.#words.waitFor(taken); // sandbox-runner/S10
       if (stdout.produced + stderr.produced > command.maxOutputBytes) this.#words.over({ kind: "output" });
+      return taken;
     };
     const soFar = (): PartialOutput => ({
       stdout: stdout.finish(),
@@ -144,7 +129,7 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   get canAsk(): boolean {
-    return this.#words.hello?.kind === "perl";
+    return !this.isPlain;
   }
 
   answer(text: string): void {
@@ -156,11 +141,11 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   async putTar(tar: AsyncIterable<Buffer> | Buffer): Promise<void> {
-    await this.#tool(["tar", "-xf", "-", "-C", "/workspace"], tar);
+    await runTool(this.#words, { what: ["tar", "-xf", "-", "-C", "/workspace"], stdin: tar });
   }
 
   async remove(paths: readonly string[]): Promise<void> {
-    await this.#tool(["xargs", "-0", "rm", "-rf", "--"], nulEnded(paths));
+    await runTool(this.#words, { what: ["xargs", "-0", "rm", "-rf", "--"], stdin: nulEnded(paths) });
   }
 
   async remember(
@@ -168,13 +153,11 @@ export class SupervisedSandbox implements Sandbox {
     traced: readonly string[] = [],
     only: readonly string[] | null = null,
   ): Promise<void> {
-    if (this.#words.hello?.kind !== "perl") return;
-    const done = this.#words.await<void>(TAR_DEADLINE_MS, (resolve, reject) => (frame) => {
-      if (frame.type === "m") resolve();
-      else reject(this.#words.protocol(`${frame.type} instead of an answer to M`));
-    });
+    if (this.isPlain) return;
     const isWhole = only === null || this.#isLayered;
-    await this.#ask(done, isWhole ? encodeFrame("M", nulEnded(traced)) : encodeFrame("A", nulEnded(only)));
+    const question = isWhole ? encodeFrame("M", nulEnded(traced)) : encodeFrame("A", nulEnded(only));
+    const answer = this.#answer(TOOL_DEADLINE_MS, "to M", ({ type }) => type === "m");
+    await this.#ask(question, answer);
     if (!this.#isLayered) this.#remembered = baseline;
   }
 
@@ -183,59 +166,42 @@ export class SupervisedSandbox implements Sandbox {
   }
 
   async written(clear: boolean): Promise<Survey> {
-    if (this.#words.hello?.kind !== "perl") return { written: null, cleared: false };
+    if (this.isPlain) return { written: null, cleared: false };
     const reader = new WrittenReader();
-    const status = await this.#execute({ type: "W", payload: clear ? "1" : "" }, null, (piece) => {
-      reader.push(piece);
+    const payload = clear ? "1" : "";
+    const { exitCode } = await tryTool(this.#words, {
+      what: "W",
+      payload,
+      hear: (piece) => reader.push(piece),
     });
-    return { written: reader.result(), cleared: clear && status.exitCode === 0 };
+    return { written: reader.result(), cleared: clear && exitCode === 0 };
   }
 
   collect(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
-    if (this.#words.hello?.kind !== "perl") {
-      // The sealed supervisor opens what the code closed, and closes it again; here it stays open. Without a chmod, tar fails.
-      const words = ["sh", "-c", "chmod -R u+rwX . 2>/dev/null; exec tar -cf - ."];
-      return collectWhole({ whole: (hear) => this.#tool(words, null, hear) }, baseline, bounds);
-    }
-    const reading = {
-      remembered: this.#remembered,
-      isTop: this.#isLayered,
-      look: (hear: (piece: Buffer) => void) => this.#tool({ type: this.#isLayered ? "U" : "L" }, null, hear),
-      take: (paths: readonly string[], hear: (piece: Buffer) => void) =>
-        this.#tool({ type: "T" }, nulEnded(paths), hear),
-    };
-    return collectSelected(reading, baseline, bounds);
+    const read = (what: Tool["what"], stdin: Buffer | null, hear: Hear) =>
+      runTool(this.#words, { what, stdin, hear });
+    if (!this.isPlain) return collectSelected(this.#selective(read), baseline, bounds);
+    // The sealed supervisor opens what the code closed, and closes it again; here it stays open. Without a chmod, tar fails.
+    const words = ["sh", "-c", "chmod -R u+rwX . 2>/dev/null; exec tar -cf - ."];
+    return collectWhole({ whole: (hear) => read(words, null, hear) }, baseline, bounds);
   }
 
   peek(baseline: Baseline, bounds: CollectBounds): Promise<Collected> {
-    const asked = async (type: "L" | "T" | "U", paths: readonly string[], hear: Hear): Promise<void> => {
-      let refusal: Refusal | null = null;
-      const heard = (piece: Buffer): void => {
-        if (refusal !== null) return;
-        try {
-          hear(piece);
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          refusal = error;
-        }
-      };
-      const payload = Buffer.concat([Buffer.from(type, "latin1"), nulEnded(paths)]);
-      const isDone = await this.#words.look(payload, PEEK_DEADLINE_MS, heard);
-      if (refusal !== null) throw refusal as Refusal;
-      if (!isDone) throw new Error("the workspace could not be read beside the command that waits");
-    };
-    const reading = {
+    const beside = this.#selective((type, paths, hear) => readBeside(this.#words, type, paths, hear));
+    return collectSelected(beside, baseline, bounds);
+  }
+
+  #selective(read: (type: "L" | "U" | "T", paths: Buffer, hear: Hear) => Promise<void>): SelectiveReading {
+    return {
       remembered: this.#remembered,
       isTop: this.#isLayered,
-      look: (hear: Hear) => asked(this.#isLayered ? "U" : "L", [], hear),
-      take: (paths: readonly string[], hear: Hear) => asked("T", paths, hear),
+      look: (hear) => read(this.#isLayered ? "U" : "L", nulEnded([]), hear),
+      take: (paths, hear) => read("T", nulEnded(paths), hear),
     };
-    return collectSelected(reading, baseline, bounds);
   }
 
   async network(port: number, dial: () => Duplex): Promise<string | null> {
-    if (this.#words.hello?.kind !== "perl")
-      return "its image has no perl, which is needed to carry connections";
+    if (this.isPlain) return "its image has no perl, which is needed to carry connections";
     const fault = await this.#words.bridge.open(port, dial);
     const { death } = this.#words;
     if (fault !== null && death !== null) throw new SandboxDied(death); // Report the death, not a missing network.
@@ -249,45 +215,6 @@ export class SupervisedSandbox implements Sandbox {
   destroy(why: SandboxDeath): Promise<void> {
     this.#words.over(why);
     return this.#words.destroyed;
-  }
-
-  /** Drops the connection, as the end of this process would. */
-  hangUp(): void {
-    this.#line.hangUp();
-  }
-
-  /** Runs the supervisor's own work or one of the image's tools. The output of either is judged by the caller. */
-  async #tool(what: Tool, stdin: Stdin, onStdout?: (piece: Buffer) => void): Promise<void> {
-    const { exitCode, complaint } = await this.#execute(what, stdin, onStdout);
-    if (exitCode === 0) return;
-    const name = "type" in what ? "the supervisor's reading" : (what[0] ?? "");
-    throw this.#words.protocol(`${name} ended with ${exitCode}: ${complaint}`);
-  }
-
-  async #execute(
-    what: Tool,
-    stdin: Stdin,
-    onStdout?: (piece: Buffer) => void,
-  ): Promise<{ exitCode: number; complaint: string }> {
-    const complaint = new OutputBound(TOOL_KEEP_BYTES);
-    const argv = "type" in what ? [] : what;
-    const own = "type" in what ? encodeFrame(what.type, Buffer.from(what.payload ?? "")) : undefined;
-    const step = { argv, own, cwd: "/workspace", env: TOOL_ENV, stdin, timeoutMs: TAR_DEADLINE_MS };
-    let refusal: Refusal | null = null;
-    const heard = (stream: "stdout" | "stderr", piece: Buffer): void => {
-      if (stream === "stderr") complaint.push(piece);
-      if (stream === "stderr" || refusal !== null) return;
-      try {
-        onStdout?.(piece);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        refusal = error; // a refusal ends the tool, not the sandbox
-        this.#words.killCommand();
-      }
-    };
-    const { exitCode } = await runCommand(this.#words, step, { heard, soFar: () => null });
-    if (refusal !== null) throw refusal as Refusal;
-    return { exitCode, complaint: complaint.finish(200).tail.trim() };
   }
 }
 

@@ -6,7 +6,7 @@
  * that an environment takes nothing from the work.
  */
 import { limits, SANDBOX_HOME } from "@antiphon/contracts";
-import type { Lease } from "../pool/pool.ts";
+import type { Lease } from "../pool/lease.ts";
 import { SandboxDied, type ContainerLimits, type Sandbox } from "../ports.ts";
 import type { Baseline } from "../workspace/collected.ts";
 import { firstLine } from "../workspace/no-space.ts";

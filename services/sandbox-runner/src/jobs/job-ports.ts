@@ -1,6 +1,6 @@
 /** What a job needs from the runner around it. */
 import type { EgressGrant, ProviderName, SandboxRequest } from "@antiphon/contracts";
-import type { Wanted } from "../pool/pool.ts";
+import type { Wanted } from "../pool/lease.ts";
 import type { ContainerLimits, ImageFacts, Sandbox, SandboxOrder } from "../ports.ts";
 import type { JobWords } from "../reaper/container-labels.ts";
 import type { WorkspaceSources } from "../workspace/workspace-plan.ts";

@@ -1,5 +1,5 @@
 /** A job's hold on its sandbox. */
-import type { Lease as PoolLease } from "../pool/pool.ts";
+import type { Lease as PoolLease } from "../pool/lease.ts";
 import type { JobPorts } from "./job-ports.ts";
 
 export interface Lease extends PoolLease {

@@ -278,7 +278,7 @@ describe("the refill after a take", () => {
   afterEach(() => void vi.useRealTimers());
 
   const filled = async (warm: number) => {
-    const { pool, made, clock } = setUp(warm, undefined, 60_000);
+    const { pool, made, control, clock } = setUp(warm, undefined, 60_000);
     const pass = async (ms: number): Promise<void> => {
       for (let at = 0; at < ms; at += 10) {
         clock.now += 10;
@@ -288,7 +288,7 @@ describe("the refill after a take", () => {
     pool.refill();
     await pass(10);
     expect(made).toHaveLength(warm);
-    return { pool, made, pass };
+    return { pool, made, control, pass };
   };
 
   it("waits while others are ready, and anew after each further take", async () => {
@@ -322,5 +322,18 @@ describe("the refill after a take", () => {
     expect(pool.counts).toMatchObject({ ready: 0, leased: 3 });
     await pass(20);
     expect(pool.counts).toMatchObject({ ready: 1, leased: 3 });
+  });
+
+  it("comes after the pause that a failed start begins, even if a take asked for it before", async () => {
+    const { pool, control, pass } = await filled(1);
+    await pool.take(order);
+    control.failing = true;
+    pool.refill();
+    await pass(10);
+    control.failing = false;
+    await pass(470); // the refill of the take falls into the pause
+    expect(pool.counts.ready).toBe(0);
+    await pass(30);
+    expect(pool.counts.ready).toBe(1);
   });
 });

@@ -1,7 +1,8 @@
 /**
  * The warm pool: sandboxes of the default image and limits that are started and inspected before a job asks for one, with
  * the most recently requested base tree in them, or mounted over the most recently requested layers. One of the latter also
- * holds the most recently requested repository. pool-plan.ts and pool-kinds.ts decide; this shell carries the decisions out.
+ * holds the most recently requested repository. pool-plan.ts, pool-kinds.ts and pool-demand.ts decide; this shell carries the
+ * decisions out.
  *
  * Lifecycle: open -> closed. Closing destroys the ready sandboxes and reports any that could not be removed; a leased
  * sandbox belongs to its job.
@@ -11,23 +12,11 @@
  */
 import { allDone } from "@antiphon/runtime";
 import type { Sandbox, SandboxOrder, SandboxProvider } from "../ports.ts";
-import {
-  EMPTY_POOL,
-  pauseMs,
-  poolAfter,
-  startsWanted,
-  type PoolBounds,
-  type PoolEvent,
-} from "./pool-plan.ts";
-import { kindsToDrop, kindToStart } from "./pool-kinds.ts";
+import { closest, NOTHING, type Held, type Lease, type Wanted } from "./lease.ts";
 import { afterStart, afterTake, noDemand, worthHaving, type Demand } from "./pool-demand.ts";
-import type { Tree } from "../workspace/tree-archive.ts";
-
-/** A refill would compete with the job that emptied the place for the same cores, so the job gets a head start. */
-const REFILL_DELAY_MS = 250;
-/** A longer one while others are ready; each further take begins it anew, for as long as in all. */
-const UNHURRIED_MS = 600;
-const UNHURRIED_IN_ALL_MS = 1_200;
+import { kindsToDrop, kindToStart } from "./pool-kinds.ts";
+import { hasRoom, pauseMs, type PoolBounds } from "./pool-plan.ts";
+import { RefillTimer } from "./refill-timer.ts";
 
 export interface PoolOptions {
   readonly provider: SandboxProvider;
@@ -39,41 +28,13 @@ export interface PoolOptions {
    */
   readonly orders: () => readonly SandboxOrder[];
   /** Prepares a sandbox that has no job yet. `others`: the repositories that ready ones hold. Resolves to what it holds. */
-  readonly preload?: (sandbox: Sandbox, order: SandboxOrder, others: Repositories) => Promise<Held>;
+  readonly preload?: (
+    sandbox: Sandbox,
+    order: SandboxOrder,
+    others: ReadonlySet<string | null>,
+  ) => Promise<Held>;
   readonly onFailure: (error: unknown) => void;
   readonly now: () => number;
-}
-
-/** The facts needed to report or remove a tree in a sandbox, even if the tree itself was evicted. */
-export type HeldTree = Pick<Tree, "name" | "baseline" | "directories">;
-
-export interface Held {
-  /** The base tree that was put in. Null: none, or it is mounted. */
-  readonly tree: HeldTree | null;
-  /** The archive of the `.git` directory. */
-  readonly repository: string | null;
-}
-
-type Repositories = ReadonlySet<string | null>;
-
-/** What a job would like to find in its sandbox. */
-export interface Wanted {
-  /** When the order has layers, it is the tree among them. */
-  readonly tree: HeldTree | null;
-  readonly repository: string | null;
-}
-
-export const NOTHING: Held = { tree: null, repository: null };
-
-export interface Lease {
-  readonly sandbox: Sandbox;
-  readonly warm: boolean;
-  /** The base tree that is already in the sandbox. */
-  readonly holds: HeldTree | null;
-  /** The archive of the `.git` directory that is already in the sandbox. */
-  readonly repository: string | null;
-  /** Destroys the sandbox. Idempotent. */
-  release(): Promise<void>;
 }
 
 interface Ready {
@@ -84,27 +45,30 @@ interface Ready {
   dead: boolean;
 }
 
+const STOPPED = { kind: "canceled", reason: "the runner stops" } as const;
+
 export class WarmPool {
   readonly #options: PoolOptions;
-  #state = EMPTY_POOL;
+  readonly #refills: RefillTimer;
   #demand: Demand;
   #taken = { warm: 0, cold: 0 };
-  #ready: Ready[] = [];
-  #starting = new Set<Promise<void>>();
-  #timer: NodeJS.Timeout | null = null;
-  /** When the timer ends. */
-  #dueMs: number | null = null;
-  /** Since when places are empty that no refill was begun for; null: there are none. */
-  #owedSinceMs: number | null = null;
-  #closed = false;
+  #ready: readonly Ready[] = [];
+  #starting: Promise<void> | null = null;
+  #leased = 0;
+  /** Failed starts in a row. */
+  #failures = 0;
+  /** So that a broken engine is not flooded with requests. */
+  #pausedUntilMs = 0;
+  #isClosed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
     this.#demand = noDemand(options.now());
+    this.#refills = new RefillTimer(() => this.refill(), options.now);
   }
 
   get counts(): { readonly ready: number; readonly starting: number; readonly leased: number } {
-    return this.#state;
+    return { ready: this.#ready.length, starting: this.#starting === null ? 0 : 1, leased: this.#leased };
   }
 
   /**
@@ -117,30 +81,23 @@ export class WarmPool {
 
   /** Starts the missing sandboxes, one after the other. */
   refill(): void {
-    if (this.#closed || this.#starting.size > 0) return;
-    this.#owedSinceMs = null;
+    if (this.#isClosed || this.#starting !== null) return;
+    this.#refills.begun();
     const places = this.#wanted();
-    const orders = new Map(
-      this.#options
-        .orders()
-        .slice(0, places)
-        .map((order) => [keyOf(order), order]),
-    );
+    const wanted = this.#options.orders().slice(0, places);
+    const orders = new Map(wanted.map((order) => [keyOf(order), order]));
     const kinds = [...orders.keys()];
-    this.#dropStale();
-    if (kinds.length > 0) this.#dropOthers(kinds);
-    this.#dropSurplus(kinds, places);
+    this.#dropUnwanted(kinds, places);
     const order = orders.get(kindToStart(kinds, this.#kinds()) ?? "");
-    const bounds = { ...this.#options.bounds, warm: places };
-    if (order === undefined || startsWanted(this.#state, bounds, this.#options.now()) === 0) return;
-    this.#after({ kind: "start-begun" });
-    const work = this.#startOne(order).finally(() => {
-      this.#starting.delete(work);
-      const wait = pauseMs(this.#state.failures);
-      if (wait === 0) this.refill();
-      else this.#refillLater(wait);
+    const { bounds, now } = this.#options;
+    const counts = { ready: this.#ready.length, leased: this.#leased };
+    if (order === undefined || !hasRoom(counts, { ...bounds, warm: places })) return;
+    const leftMs = this.#pausedUntilMs - now();
+    if (leftMs > 0) return this.#refills.in(leftMs);
+    this.#starting = this.#startOne(order).finally(() => {
+      this.#starting = null;
+      this.refill();
     });
-    this.#starting.add(work);
   }
 
   /**
@@ -148,37 +105,34 @@ export class WarmPool {
    * if none is wanted, without any. `leave`: so many ready ones, of any kind, are left to others.
    */
   async take(order: SandboxOrder, wanted: Wanted = NOTHING, leave = 0): Promise<Lease> {
+    const { now, provider } = this.#options;
     const key = keyOf(order);
     this.#dropStale();
-    const fitting = this.#ready.filter((one) => one.key === key);
-    const fits = this.#ready.length > leave ? fitting : [];
-    const chosen = closest(fits, wanted);
-    const at = chosen === undefined ? -1 : this.#ready.indexOf(chosen);
-    const [ready] = at < 0 ? [] : this.#ready.splice(at, 1);
-    this.#after({ kind: ready === undefined ? "cold-leased" : "ready-leased" });
+    const fitting = this.#ready.length > leave ? this.#ready.filter((one) => one.key === key) : [];
+    const ready = closest(fitting, wanted);
+    this.#ready = this.#ready.filter((one) => one !== ready);
+    this.#leased += 1;
     this.#taken[ready === undefined ? "cold" : "warm"] += 1;
-    this.#demand = afterTake(this.#demand, this.#options.now());
+    this.#demand = afterTake(this.#demand, now());
     try {
-      const sandbox = ready?.sandbox ?? (await this.#options.provider.start(order));
-      this.#refillAfterTake();
-      const isLayered = order.layers !== undefined;
+      const sandbox = ready?.sandbox ?? (await provider.start(order));
+      this.#refills.taken(this.#ready.length === 0);
       const held = ready?.holds ?? NOTHING;
-      if (!isLayered) return this.#lease(sandbox, ready !== undefined, held);
+      if (order.layers === undefined) return this.#lease(sandbox, ready !== undefined, held);
       sandbox.compareWith?.(wanted.tree?.baseline ?? new Map()); // the key says that it is mounted
       return this.#lease(sandbox, ready !== undefined, { ...held, tree: wanted.tree });
     } catch (error) {
-      this.#after({ kind: "lease-ended" });
+      this.#leased -= 1;
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#stopWaiting();
-    await Promise.allSettled(this.#starting);
-    const gone = this.#ready
-      .splice(0)
-      .map(({ sandbox }) => sandbox.destroy({ kind: "canceled", reason: "the runner stops" }));
+    this.#isClosed = true;
+    this.#refills.close();
+    await this.#starting;
+    const gone = this.#ready.map(({ sandbox }) => sandbox.destroy(STOPPED));
+    this.#ready = [];
     for (const one of gone) one.catch(this.#options.onFailure);
     await allDone(gone);
   }
@@ -187,9 +141,9 @@ export class WarmPool {
     let released: Promise<void> | null = null;
     const release = (): Promise<void> => {
       if (released !== null) return released;
-      released = sandbox.destroy({ kind: "canceled", reason: "the job is over" }).finally(() => {
-        this.#after({ kind: "lease-ended" });
-      });
+      released = sandbox
+        .destroy({ kind: "canceled", reason: "the job is over" })
+        .finally(() => (this.#leased -= 1));
       released.catch(this.#options.onFailure);
       return released;
     };
@@ -197,22 +151,23 @@ export class WarmPool {
   }
 
   async #startOne(order: SandboxOrder): Promise<void> {
+    const { now, provider, onFailure } = this.#options;
     try {
-      const begun = this.#options.now();
-      const sandbox = await this.#options.provider.start(order);
+      const begun = now();
+      const sandbox = await provider.start(order);
       const holds = await this.#preload(sandbox, order);
-      this.#after({ kind: "start-succeeded" });
-      this.#demand = afterStart(this.#demand, this.#options.now() - begun);
-      const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: this.#options.now(), dead: false };
-      this.#ready.push(ready);
+      this.#failures = 0;
+      this.#demand = afterStart(this.#demand, now() - begun);
+      const ready: Ready = { sandbox, key: keyOf(order), holds, bornMs: now(), dead: false };
+      this.#ready = [...this.#ready, ready];
       void sandbox.gone.finally(() => {
         ready.dead = true;
-        if (this.#ready.includes(ready)) this.#refillLater(REFILL_DELAY_MS);
+        if (this.#ready.includes(ready)) this.#refills.in();
       });
-      if (this.#closed) await sandbox.destroy({ kind: "canceled", reason: "the runner stops" });
     } catch (error) {
-      this.#after({ kind: "start-failed", atMs: this.#options.now() });
-      this.#options.onFailure(error);
+      this.#failures += 1;
+      this.#pausedUntilMs = now() + pauseMs(this.#failures);
+      onFailure(error);
     }
   }
 
@@ -234,84 +189,29 @@ export class WarmPool {
 
   #dropStale(): void {
     const oldest = this.#options.now() - this.#options.maxAgeMs;
-    this.#drop(
-      this.#ready.filter((one) => one.dead || one.bornMs < oldest), // sandbox-runner/S3
-      "too old",
-    );
+    this.#drop("too old", (one) => one.dead || one.bornMs < oldest); // sandbox-runner/S3
   }
 
   /** Sandboxes over other layers than those wanted now would keep the places of those that are. */
-  #dropOthers(kinds: readonly string[]): void {
-    this.#drop(
-      this.#ready.filter((one) => !kinds.includes(one.key)),
-      "others are wanted",
-    );
-  }
-
-  /** The oldest of each kind go first. */
-  #dropSurplus(kinds: readonly string[], places: number): void {
-    const left = [...this.#ready];
-    const surplus = kindsToDrop(kinds, this.#kinds(), places).flatMap((kind) =>
-      left.splice(
-        left.findIndex(({ key }) => key === kind),
-        1,
-      ),
-    );
-    this.#drop(surplus, "more were ready than needed");
+  #dropUnwanted(kinds: readonly string[], places: number): void {
+    this.#dropStale();
+    if (kinds.length > 0) this.#drop("others are wanted", ({ key }) => !kinds.includes(key));
+    for (const kind of kindsToDrop(kinds, this.#kinds(), places)) {
+      const oldest = this.#ready.find(({ key }) => key === kind);
+      this.#drop("more were ready than needed", (one) => one === oldest);
+    }
   }
 
   #kinds(): string[] {
     return this.#ready.map(({ key }) => key);
   }
 
-  #drop(unwanted: readonly Ready[], reason: string): void {
-    if (unwanted.length === 0) return;
+  #drop(reason: string, isUnwanted: (one: Ready) => boolean): void {
+    const unwanted = this.#ready.filter(isUnwanted);
     this.#ready = this.#ready.filter((one) => !unwanted.includes(one));
-    for (const one of unwanted) {
-      this.#after({ kind: "ready-lost" });
-      void one.sandbox.destroy({ kind: "canceled", reason }).catch(this.#options.onFailure);
-    }
+    for (const { sandbox } of unwanted)
+      void sandbox.destroy({ kind: "canceled", reason }).catch(this.#options.onFailure);
   }
-
-  /** Takes in quick succession do not put off the refill of a pool that has none ready. */
-  #refillAfterTake(): void {
-    const now = this.#options.now();
-    this.#owedSinceMs ??= now;
-    const isDry = this.#ready.length === 0;
-    const dueMs = isDry
-      ? Math.min(this.#dueMs ?? Infinity, now + REFILL_DELAY_MS)
-      : Math.min(this.#owedSinceMs + UNHURRIED_IN_ALL_MS, now + UNHURRIED_MS);
-    this.#stopWaiting();
-    this.#refillLater(Math.max(0, dueMs - now));
-  }
-
-  #stopWaiting(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = this.#dueMs = null;
-  }
-
-  #refillLater(delayMs: number): void {
-    if (this.#closed || this.#timer !== null) return;
-    this.#dueMs = this.#options.now() + delayMs;
-    this.#timer = setTimeout(() => {
-      this.#timer = this.#dueMs = null;
-      this.refill();
-    }, delayMs);
-    this.#timer.unref();
-  }
-
-  #after(event: PoolEvent): void {
-    this.#state = poolAfter(this.#state, event);
-  }
-}
-
-function closest(ready: readonly Ready[], { tree, repository }: Wanted): Ready | undefined {
-  const distance = ({ holds }: Ready): number => {
-    const held = holds.tree?.name ?? null;
-    const ofTree = held === (tree?.name ?? null) ? 0 : held === null ? 1 : 2;
-    return 2 * ofTree + (holds.repository === repository ? 0 : 1);
-  };
-  return [...ready].sort((a, b) => distance(a) - distance(b))[0];
 }
 
 function keyOf(order: SandboxOrder): string {

@@ -10,7 +10,7 @@ import { nameHome } from "../environments/laying.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { Sandbox, SandboxOrder } from "../ports.ts";
 import type { Tree, TreeArchive } from "../workspace/tree-archive.ts";
-import { NOTHING, type Held } from "./pool.ts";
+import { NOTHING, type Held } from "./lease.ts";
 
 export interface WantedWorkspace {
   readonly tree: string | null;

@@ -9,7 +9,7 @@ import { withRoom, type LaidLayer } from "../environments/laying.ts";
 import { collectBounds } from "../job-limits.ts";
 import type { Layers } from "../layers/layer-store.ts";
 import type { Layering, Tell } from "../layers/layering.ts";
-import type { Wanted } from "../pool/pool.ts";
+import type { Wanted } from "../pool/lease.ts";
 import type { ContainerLimits, SandboxOrder } from "../ports.ts";
 import { Collector, type Baseline, type BaselineEntry, type CollectBounds } from "./collected.ts";
 import { checkPath } from "./path-rule.ts";

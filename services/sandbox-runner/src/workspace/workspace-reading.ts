@@ -16,7 +16,7 @@ import { Untouched } from "./untouched.ts";
 
 type Hear = (piece: Buffer) => void;
 
-interface SelectiveReading {
+export interface SelectiveReading {
   /** The baseline that the supervisor compares with; empty when it was not told to remember one. */
   readonly remembered: Baseline;
   /** The list is of what a layered sandbox's top holds (layers/top-survey.ts). */

@@ -5,7 +5,7 @@
  * takes a file of the tree for unchanged by its time, the same for all, so files that are put over the tree have another.
  */
 import { layWorkspace } from "../environments/laying.ts";
-import type { HeldTree, Lease } from "../pool/pool.ts";
+import type { HeldTree, Lease } from "../pool/lease.ts";
 import type { Remembering, Sandbox } from "../ports.ts";
 import { canonicalTar } from "./tar-writer.ts";
 import type { Tree } from "./tree-archive.ts";

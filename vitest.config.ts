@@ -9,6 +9,11 @@ import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY, OWN_PROCESS } from "./test/t
 /** Files wait for servers, containers and leases two thirds of the time: so many keep two processors busy. */
 const LANES = Math.min(6, 2 * availableParallelism() + 1);
 
+/** Two campaigns, and a simulation beside them. */
+const CAMPAIGN_LANES = 3;
+
+const SET_UP = ["test/support/cpu-account.ts", "test/support/left-behind.ts"];
+
 const COMMIT_MODE = "commit";
 
 /** Of the programs that tests start: each runner keeps one warm sandbox instead of three, two of which no test would use. */
@@ -45,7 +50,7 @@ function overServers(folders: readonly string[], mode: string, timeoutMs: number
     hookTimeout: timeoutMs,
     maxWorkers: LANES,
     env: STARTED,
-    setupFiles: ["test/support/cpu-account.ts", "test/support/left-behind.ts"],
+    setupFiles: SET_UP,
   };
 }
 
@@ -88,27 +93,28 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        // A campaign has deadlines of its own: the long one beside the two short ones, and nothing else beside these.
+        // A campaign has deadlines of its own: the long one beside one of the short ones.
         test: {
           ...overServers(["chaos"], mode, 5_000),
           name: "chaos",
           sequence: { groupOrder: 2 },
-          maxWorkers: 2,
+          maxWorkers: CAMPAIGN_LANES,
         },
       },
       {
-        // Its worlds fill every processor.
+        // Its worlds fill every processor, and campaigns mostly wait: they have what the campaigns leave.
         test: {
-          ...overServers(["simulation"], mode, 60_000),
+          ...overServers(["simulation"], mode, 300_000),
           name: "simulation",
-          sequence: { groupOrder: 3 },
-          maxWorkers: 1,
+          setupFiles: [...SET_UP, "test/support/low-priority.ts"],
+          sequence: { groupOrder: 2 },
+          maxWorkers: CAMPAIGN_LANES,
         },
       },
       {
         test: {
           name: "nightly",
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 3 },
           include: [...Object.keys(NIGHTLY), ...AGAIN_AT_NIGHT],
           env: { ANTIPHON_TEST_NIGHT: "1" },
           testTimeout: 120_000,

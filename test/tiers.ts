@@ -64,8 +64,6 @@ export const ALL_ONLY: readonly string[] = [
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-binaries.test.ts",
-  "test/e2e/agent-resume.test.ts",
-  "test/e2e/agent-faults.test.ts",
   "test/e2e/agent-images.test.ts",
   "test/e2e/agent-packs.test.ts",
   "test/e2e/approvals.test.ts",
@@ -258,6 +256,8 @@ export const NIGHTLY: Readonly<Record<string, string>> = {
   "test/chaos/sandbox/hostile-matrix.test.ts": "test/integration/sandbox-runner/sandbox-limits.test.ts",
   "test/integration/director/cheats-carried-out.test.ts":
     "test/integration/director/cheats-carried-few.test.ts",
+  "test/e2e/agent-faults.test.ts": "test/e2e/agent-binaries.test.ts",
+  "test/e2e/agent-resume.test.ts": "test/e2e/agent-binaries.test.ts",
   "test/e2e/kubernetes.test.ts": "test/e2e/compose.test.ts",
 };
 
@@ -267,10 +267,8 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-binaries.test.ts",
-  "test/e2e/agent-faults.test.ts",
   "test/e2e/agent-images.test.ts",
   "test/e2e/agent-packs.test.ts",
-  "test/e2e/agent-resume.test.ts",
   "test/e2e/crash.test.ts",
   "test/e2e/honest-failures.test.ts",
   "test/e2e/public-repositories.test.ts",

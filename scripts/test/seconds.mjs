@@ -9,11 +9,8 @@ import { join } from "node:path";
 import { ROOT } from "../../setup/checkout.mjs";
 import { measured } from "./order.mjs";
 
-/** The order of shorter files changes nothing. */
-const LEAST_SECONDS = 5;
-
 const [file] = process.argv.slice(2);
 if (file === undefined) throw new Error("usage: node scripts/test/seconds.mjs <JSON report of vitest>");
 const report = JSON.parse(readFileSync(file, "utf8"));
-const seconds = measured(report, ROOT, LEAST_SECONDS);
+const seconds = measured(report, ROOT);
 writeFileSync(join(ROOT, "test/seconds.json"), `${JSON.stringify(seconds, null, 2)}\n`);

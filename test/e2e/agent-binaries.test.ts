@@ -1,11 +1,20 @@
 /** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
+import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { atNight } from "../support/night.ts";
 import { reservedRatio } from "../support/reserved-input.ts";
 import { LEAST_RATIO, MOST_RATIO } from "../../services/egress-gateway/src/models/real-tokens.fixture.ts";
-import { hostAt, INSTALL_MS, logOf, type ModelHost, type PackHost } from "./support/agents-with-models.ts";
 import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
+import {
+  EDIT,
+  hostAt,
+  INSTALL_MS,
+  logOf,
+  type ModelHost,
+  type PackHost,
+} from "./support/agents-with-models.ts";
+import { goesOn, startAskingModel, startsAfresh, type Asking } from "./support/asking-agents.ts";
 import { endsHonestly, PASSES, recovers, STAYS } from "./support/model-faults.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX } from "./support/project.ts";
 import { SPRUNG, TRAPS } from "./support/repository-traps.ts";
@@ -36,7 +45,16 @@ const WRITES: Readonly<Record<string, readonly [like: PackHost, tool: string, in
 };
 const writerOf = (agent: string): string => `${agent}.writes.example`;
 
+/** Where the model fails, and where it asks. */
+const FAULTS = "faults.agents.example";
+const ASKING_CHAT = "chat.asks.example";
+const ASKING_MESSAGES = "messages.asks.example";
+/** Of an answer there; one that never ends is to use up its budget. */
+const MOST_OUTPUT = 4_000;
+
 let agents: AgentStack;
+let faults: ModelStub;
+let asker: ModelStub;
 const writers: ModelScript[] = [];
 
 beforeAll(async () => {
@@ -51,10 +69,18 @@ beforeAll(async () => {
     writers.push(writer);
     hosts.push(hostAt(writer.port, like, writerOf(agent)));
   }
+  faults = await startModelStub(FIX, EDIT);
+  asker = await startAskingModel();
+  hosts.push(
+    hostAt(faults.port, "api.openai.com", FAULTS, MOST_OUTPUT),
+    hostAt(asker.port, "api.openai.com", ASKING_CHAT),
+    hostAt(asker.port, "api.anthropic.com", ASKING_MESSAGES),
+  );
   agents = await startAgentStack({ more: hosts });
 });
 afterAll(async () => {
   await agents.stop();
+  for (const stub of [faults, asker]) await stub.close();
   for (const writer of writers) await writer.close();
 });
 
@@ -164,22 +190,56 @@ test.concurrent.each(["gemini", "opencode", ...atNight("pi")])(
   INSTALL_MS,
 );
 
-/** One after the other, because they have the model server fail. All agents and faults: agent-faults.test.ts, at night. */
-describe.each(["codex", "pi"])("%s", (agent) => {
-  beforeEach(() => agents.stub.fail([]));
+/**
+ * One after the other, because they have the model server fail: each fault with `model`, and of the agents of others one that is
+ * known for it. All agents and faults: agent-faults.test.ts, at night.
+ */
+describe.each([
+  ["model", Object.keys(PASSES), Object.keys(STAYS)],
+  ["codex", ["500"], ["a model that refuses"]],
+  ["pi", ["a stream that is cut"], ["a model that refuses"]],
+] as const)("%s", (agent, passes, stays) => {
+  const failing = (): AgentStack => ({
+    ...agents,
+    stub: faults,
+    fixed: (repo, name, ...words) =>
+      agents.fixed(repo, name, "--model", "m", "--model-host", FAULTS, ...words),
+  });
+  beforeEach(() => faults.fail([]));
 
-  test.each(["500", "a stream that is cut"])(
+  test.each(passes)(
     "tries again after %s, and the work lands",
-    (what) => recovers(agents, agent, PASSES[what]!),
+    (what) => recovers(failing(), agent, PASSES[what]!),
     INSTALL_MS,
   );
 
-  test(
-    "ends honestly with a model that refuses",
-    () => endsHonestly(agents, agent, STAYS["a model that refuses"]!),
+  test.each(stays)(
+    "ends honestly with %s",
+    (what) => endsHonestly(failing(), agent, STAYS[what]!),
     INSTALL_MS,
   );
 });
+
+const ASKING: readonly (readonly [agent: string, host: string, model: string])[] = [
+  ["claude", ASKING_MESSAGES, "claude-sonnet-5-5"],
+  ["pi", ASKING_CHAT, "m"],
+];
+const asking = (host: string, model: string): Asking => ({
+  ...{ agents, stub: asker, words: ["--model", model, "--model-host", host] },
+});
+
+/** One after the other: an Associate keeps two containers at a time. All agents: agent-resume.test.ts, at night. */
+test.each(ASKING)(
+  "%s ends with its question, and goes on with its conversation in the same container",
+  (agent, host, model) => goesOn(asking(host, model), agent),
+  INSTALL_MS,
+);
+
+test(
+  "an agent whose container is gone when the answer comes starts in a fresh one, and is told question and answer",
+  () => startsAfresh(asking(ASKING_MESSAGES, "claude-sonnet-5-5"), "claude"),
+  INSTALL_MS,
+);
 
 /** The names of the tools that a call offers, in lower case. */
 function toolsIn(body: string): string[] {

@@ -1,9 +1,9 @@
 /**
  * Real agents meet a model server that fails: what passes is tried again by the agent, and the work lands; what stays ends the
- * run with a code, a remedy and the reason of the failed call. agent-binaries.test.ts has some of this for agents that it has installed.
+ * run with a code, a remedy and the reason of the failed call. agent-binaries.test.ts has all of it for `model` for each push, and some of it
+ * for other agents.
  */
 import { afterAll, beforeAll, beforeEach, describe, test } from "vitest";
-import { atNight } from "../support/night.ts";
 import { startAgentStack, type AgentStack } from "./support/agent-stack.ts";
 import { INSTALL_MS } from "./support/agents-with-models.ts";
 import { endsHonestly, PASSES, recovers, STAYS, type Fault } from "./support/model-faults.ts";
@@ -17,8 +17,7 @@ afterAll(() => agents.stop());
 beforeEach(() => agents.stub.fail([]));
 
 const AGENTS = [
-  "model",
-  ...atNight("pi", "claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent", "opencode-server"),
+  ...["model", "pi", "claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent", "opencode-server"],
 ];
 
 /** They end with a stream that is cut. */

@@ -30,6 +30,9 @@ const INSTALL_MS = 600_000;
 let stack: Stack;
 let model: ModelScript;
 let directory: string;
+/** Of somebody else, with a run that has read its canary. */
+let other: Project;
+let otherRun: string;
 /** Hears every connection and datagram, and answers none. */
 let capture: Server;
 let datagrams: Socket;
@@ -95,6 +98,12 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify(config));
   secret("host-file", CANARIES.host);
   stack = await startStack({ env });
+  other = project({ ...BROKEN_CALCULATOR, "secret.txt": `${CANARIES.other}\n` });
+  const { document } = await stack.json<Summary>([
+    ...["run", GOAL, "--repo", other.path, "--command", `cat secret.txt; ${FIX}`, "--check", CHECK],
+  ]);
+  expect(document).toMatchObject({ status: "succeeded" });
+  otherRun = document.runId;
 });
 afterAll(async () => {
   for (const project of projects) project.remove();
@@ -151,12 +160,7 @@ const WAYS: Readonly<Record<string, (told: string) => { files: Record<string, st
 test.each(Object.keys(WAYS))(
   "an instruction in %s is obeyed, and no canary leaves the deployment or lands",
   async (way) => {
-    const other = project({ ...BROKEN_CALCULATOR, "secret.txt": `${CANARIES.other}\n` });
-    const theirs = await stack.json<Summary>([
-      ...["run", GOAL, "--repo", other.path, "--command", `cat secret.txt; ${FIX}`, "--check", CHECK],
-    ]);
-    expect(theirs.document).toMatchObject({ status: "succeeded" });
-    const script = lootScript({ ...places(other), run: theirs.document.runId });
+    const script = lootScript({ ...places(other), run: otherRun });
     const told = instruction(`echo ${Buffer.from(script).toString("base64")} | base64 -d | sh`);
     const { files, goal } = WAYS[way]?.(told) ?? { files: {}, goal: GOAL };
     const repo = project({ ...BROKEN_CALCULATOR, "README.md": "# Adds\n", ...files });

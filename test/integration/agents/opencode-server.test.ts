@@ -109,8 +109,9 @@ test(
   TEST_MS,
 );
 
-test.each([
-  ["a plan of what is to be done is asked for, and is its file", "true", PLAN],
+/** That the plan of the form is the file shows the first test, too. */
+test.each<readonly [what: string, command: string, plan: object]>([
+  ...atNight(["a plan of what is to be done is asked for, and is its file", "true", PLAN] as const),
   ["the plan that the model wrote before its question stays", "echo 'tasks: []' > plan.yaml", { tasks: [] }],
 ])(
   "where a plan is all that is wanted, %s",
@@ -206,7 +207,7 @@ test("the first call about the work tree may take longer than others, as on a bu
   expect(starts).toEqual([{ event: "server", start: 1 }]);
 });
 
-test.each<Trouble>(["reset", "cut", ...atNight<Trouble>("broken", "stalled")])(
+test.each<Trouble>(["reset", ...atNight<Trouble>("cut", "broken", "stalled")])(
   "a stream of the model that is cut (%s) costs neither the attempt nor what the model did before",
   async (trouble) => {
     const attempt = new CompileAttempt(place);

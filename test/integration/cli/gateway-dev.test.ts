@@ -14,7 +14,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { DevEvent } from "../../../cli/src/dev/events.ts";
 import { lockOf } from "../../../cli/src/dev/instance.ts";
 import { takeLock } from "../../../cli/src/dev/state-lock.ts";
@@ -63,10 +63,7 @@ class Program {
 
 const running: Program[] = [];
 afterEach(async () => {
-  for (const program of running.splice(0)) {
-    program.child.kill("SIGTERM");
-    await program.ended();
-  }
+  for (const program of running.splice(0)) await stopped(program);
 });
 afterAll(() => cleanUpRepos());
 
@@ -74,9 +71,11 @@ function run(args: readonly string[], env: Record<string, string> = {}, bin = BI
   return new Program(args, env, bin);
 }
 
-async function dev(dir = tempDir("antiphon-dev-"), ...more: string[]): Promise<Program & { dir: string }> {
+async function started(
+  dir = tempDir("antiphon-dev-"),
+  ...more: string[]
+): Promise<Program & { dir: string }> {
   const program = run(["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", dir, ...more]);
-  running.push(program);
   await eventually(
     "dev is ready",
     () => program.event("ready") !== undefined || program.child.exitCode !== null,
@@ -84,6 +83,11 @@ async function dev(dir = tempDir("antiphon-dev-"), ...more: string[]): Promise<P
   );
   expect(program.stderr).toBe("");
   return Object.assign(program, { dir });
+}
+
+async function stopped(program: Program): Promise<void> {
+  program.child.kill("SIGTERM");
+  await program.ended();
 }
 
 /** A zombie that its parent has not reaped yet counts as dead. The process may end between any two looks. */
@@ -97,11 +101,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe("antiphon dev", () => {
+/** One after the other on one stack, which has no faults of its own: a start costs three seconds of the processor. */
+describe("antiphon dev, from its start to its end", () => {
+  let program: Program & { dir: string };
+  const services = async (): Promise<number> => {
+    const answer = await fetch(`${String(program.event("ready")?.gateway)}/services`);
+    return answer.ok ? ((await answer.json()) as { services: unknown[] }).services.length : 0;
+  };
+
+  beforeAll(async () => {
+    program = await started(undefined, "--associates", "2");
+  });
+  afterAll(() => stopped(program));
+
   it("starts every service on free loopback ports and reports the addresses", async () => {
-    const program = await dev(undefined, "--associates", "2");
-    const ready = program.event("ready");
-    expect(ready).toMatchObject({
+    expect(program.event("ready")).toMatchObject({
       gateway: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
       nats: expect.stringMatching(/^nats:\/\/127\.0\.0\.1:\d+$/) as string,
     });
@@ -115,15 +129,30 @@ describe("antiphon dev", () => {
       "egress",
       "nats-server",
     ]);
-    await eventually("every service answers", async () => {
-      const answer = await fetch(`${String(ready?.gateway)}/services`);
-      return ((await answer.json()) as { services: unknown[] }).services.length === 7;
-    });
+    await eventually("every service answers", async () => (await services()) === 7);
+  });
+
+  it("refuses a directory in use, and does not disturb its owner", async () => {
+    const second = run(["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", program.dir]);
+    expect(await second.ended()).toBe(2);
+    expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: "ANT_DEV_ALREADY_RUNNING" } });
+    expect(second.stderr).toMatch(/^error ANT_DEV_ALREADY_RUNNING: .*\nremedy: .*--state-dir/);
+    expect((await fetch(`${String(program.event("ready")?.gateway)}/readyz`)).status).toBe(200);
+    expect(Object.values(program.pids).every(isAlive)).toBe(true);
+  });
+
+  it.each(["router", "nats-server"])("restarts a killed %s and reports it", async (name) => {
+    const of = (kind: DevEvent["event"]): Record<string, unknown>[] =>
+      program.events.filter(({ event, name: one }) => event === kind && one === name);
+    process.kill(Number(of("child_started").at(-1)?.["pid"]), "SIGKILL");
+    await eventually("the end is reported", () => of("child_exited").length === 1);
+    await eventually("it is started again", () => of("child_started").length === 2);
+    await eventually("all are there again", async () => (await services()) === 7);
   });
 
   it("cli/C2: stops in order and leaves no process behind", async () => {
-    const program = await dev();
-    const pids = Object.values(program.pids);
+    const pids = program.events.flatMap(({ event, pid }) => (event === "child_started" ? [Number(pid)] : []));
+    expect(pids.length).toBeGreaterThanOrEqual(10); // Two of them were started again.
     program.child.kill("SIGINT");
     expect(await program.ended()).toBe(0);
     expect(pids.filter(isAlive)).toEqual([]);
@@ -141,17 +170,25 @@ describe("antiphon dev", () => {
       "trusted-runners.json",
     ]);
   });
+});
+
+/** Each goes on in the directory of the one before. */
+describe("antiphon dev that is killed", () => {
+  let program: Program & { dir: string };
+
+  beforeAll(async () => {
+    program = await started();
+  });
+  afterAll(() => stopped(program));
 
   it("cli/C2: its children stop when it is killed", async () => {
-    const program = await dev();
     const pids = Object.values(program.pids);
     program.child.kill("SIGKILL");
     await eventually("the children are gone", () => !pids.some(isAlive), 15_000);
-    await dev(program.dir); // And its directory is free for the next one.
+    program = await started(program.dir); // And its directory is free for the next one.
   });
 
   it("cli/C4: the next one starts only when the nats-server of a killed one has closed the store", async () => {
-    const program = await dev();
     const { "nats-server": nats = 0, ...services } = program.pids;
     process.kill(nats, "SIGSTOP"); // It cannot end yet.
     try {
@@ -161,34 +198,12 @@ describe("antiphon dev", () => {
     } finally {
       process.kill(nats, "SIGCONT");
     }
-    await dev(program.dir);
+    program = await started(program.dir);
     expect(isAlive(nats)).toBe(false);
   });
+});
 
-  it.each(["router", "nats-server"])("restarts a killed %s and reports it", async (name) => {
-    const program = await dev();
-    process.kill(Number(program.pids[name]), "SIGKILL");
-    await eventually("the end is reported", () => program.event("child_exited")?.name === name);
-    const starts = (): number =>
-      program.events.filter((event) => event.event === "child_started" && event.name === name).length;
-    await eventually("it is started again", () => starts() === 2);
-    const url = `${String(program.event("ready")?.gateway)}/services`;
-    await eventually("all are there again", async () => {
-      const answer = await fetch(url);
-      return answer.ok && ((await answer.json()) as { services: unknown[] }).services.length === 6;
-    });
-  });
-
-  it("refuses a directory in use, and does not disturb its owner", async () => {
-    const first = await dev();
-    const second = run(["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", first.dir]);
-    expect(await second.ended()).toBe(2);
-    expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: "ANT_DEV_ALREADY_RUNNING" } });
-    expect(second.stderr).toMatch(/^error ANT_DEV_ALREADY_RUNNING: .*\nremedy: .*--state-dir/);
-    expect((await fetch(`${String(first.event("ready")?.gateway)}/readyz`)).status).toBe(200);
-    expect(Object.values(first.pids).every(isAlive)).toBe(true);
-  });
-
+describe("antiphon dev that cannot start", () => {
   it("names a port that is taken, and the option to choose another", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
@@ -310,7 +325,8 @@ describe("antiphon dev on a disk that other programs have filled", () => {
     const disk = tempDir("antiphon-disk-");
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=512m", "tmpfs", disk]);
     try {
-      const program = await dev(disk);
+      const program = await started(disk);
+      running.push(program);
       const post = async (): Promise<{ status: number; text: string }> => {
         const body = JSON.stringify({ goal: "brief", inputs: {}, constraints: {} });
         const headers = { "content-type": "application/json" };

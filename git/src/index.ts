@@ -31,7 +31,7 @@ export { startLauncher } from "./process/launcher.ts";
 export { formatOf, gitObject, GITLINK_MODE } from "./objects/git-object.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
 export { rootCommit, type RootCommit } from "./objects/root-commit.ts";
-export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
+export { closingMatcher, literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
 export { projectFileOf } from "./inspection/project-file.ts";
 export { lockedPackages, type LockedPackage } from "./inspection/lock-packages.ts";
 export {

@@ -52,7 +52,7 @@ export {
   type Unproven,
 } from "./patch/patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
-export { addedJudges } from "./protection/added-judges.ts";
+export { addedJudges, ignoreRules } from "./protection/added-judges.ts";
 export { ownTests, type OwnTests } from "./protection/own-tests.ts";
 export { besideSources, onlyRemovesSources, onlySources, sourcesLeft } from "./protection/sources.ts";
 export { judgingData } from "./protection/judging-data.ts";

@@ -2,7 +2,7 @@
  * Products that a tool takes instead of the text they were made from, and records that name a plug-in: none is in a
  * reviewed text, and each made a wrong change pass before its place was closed.
  */
-import { AWARE, PROTECTED, type Carried } from "./carried.ts";
+import { AWARE, MASKED, PROTECTED, type Carried } from "./carried.ts";
 
 const PYTHON: Carried["files"] = {
   "calc.py": "def add(a, b):\n    return a - b\n",
@@ -145,6 +145,35 @@ export const CARRIED_PRODUCTS: readonly Carried[] = [
         "oracle taken over",
       ],
       ["honest: the fix", { "src/add.h": "static int add(int a, int b) { return a + b; }\n" }, "PASS"],
+    ],
+  },
+  {
+    ecosystem: "shell",
+    needs: "sh",
+    files: {
+      // As formatters do, it passes over what is ignored.
+      "check.sh": [
+        "set -e",
+        "node -e \"if (require('./src/add.js').add(1, 2) !== 3) process.exit(1)\"",
+        'for file in src/*.js; do grep -qsxF "$file" .gitignore || ! grep -q "  " "$file"; done',
+        "",
+      ].join("\n"),
+      "src/add.js": "exports.add = (a, b) => a + b;\n",
+    },
+    check: "sh check.sh",
+    workflow: "BUILD",
+    changes: [
+      [
+        "a source is ignored, so that no linter looks at it",
+        { "src/add.js": "exports.add =   (a, b) => b + a;\n", ".gitignore": "src/add.js\n" },
+        MASKED,
+        "tests left out",
+      ],
+      [
+        "honest: a source, and a directory of products is ignored",
+        { "src/add.js": "exports.add = (a, b) => b + a;\n", ".gitignore": "dist/\n" },
+        "PASS",
+      ],
     ],
   },
 ];

@@ -7,6 +7,7 @@ import {
   chanceIn,
   checkPatch,
   filesWith,
+  ignoreRules,
   judgingData,
   mayBeAware,
   mayLookAround,
@@ -128,7 +129,7 @@ export class PatchCandidates {
     const data = await judgingData(files, guards, grants, this.#filesWith(opened, head));
     return {
       ...{ kind: "candidate", candidate, files, unproven, guards },
-      judges: [...added.judges, ...data],
+      judges: [...added.judges, ...data, ...ignoreRules(files, grants)],
       tests: added.tests,
       chance,
       aware: await this.#awareOf(opened, head, texts),

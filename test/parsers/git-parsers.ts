@@ -116,6 +116,8 @@ const FOLLOWING = [
   "protection/framework-shadows.ts",
   "protection/language-places.ts",
   "protection/places.ts",
+  "protection/perl-shadows.ts",
+  "protection/product-places.ts",
   "protection/runner-places.ts",
   "protection/shadow.ts",
   "protection/script-places.ts",

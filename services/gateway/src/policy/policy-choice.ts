@@ -42,6 +42,7 @@ interface Reading {
   readonly read: (text: string) => string;
 }
 
+const FILE = "file://";
 const asWritten = (text: string): string => text;
 const inAnyCase = (text: string): string => text.toLowerCase();
 
@@ -49,8 +50,7 @@ const inAnyCase = (text: string): string => text.toLowerCase();
 function readingsOf(place: string): Reading[] {
   const own = { place, read: asWritten };
   if (!looksLikeUrl(place)) return [own];
-  const directory = /^file:\/\/(\/.+)$/.exec(place)?.[1];
-  const local = directory === undefined ? [] : [{ place: directory, read: asWritten }];
+  const local = place.startsWith(FILE) ? [{ place: place.slice(FILE.length), read: asWritten }] : [];
   return [own, { place, read: inAnyCase }, ...local];
 }
 

@@ -31,7 +31,7 @@ export { startLauncher } from "./process/launcher.ts";
 export { formatOf, gitObject, GITLINK_MODE } from "./objects/git-object.ts";
 export type { GitObject, ObjectFormat, TreeEntry } from "./objects/git-object.ts";
 export { rootCommit, type RootCommit } from "./objects/root-commit.ts";
-export { literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
+export { closingMatcher, literalGlob, pathMatcher, type PathMatcher } from "./patch/glob.ts";
 export { projectFileOf } from "./inspection/project-file.ts";
 export { lockedPackages, type LockedPackage } from "./inspection/lock-packages.ts";
 export {
@@ -52,7 +52,7 @@ export {
   type Unproven,
 } from "./patch/patch-policy.ts";
 export type { PatchCode, Refusal } from "./patch/patch-refusal.ts";
-export { addedJudges } from "./protection/added-judges.ts";
+export { addedJudges, ignoreRules } from "./protection/added-judges.ts";
 export { ownTests, type OwnTests } from "./protection/own-tests.ts";
 export { besideSources, onlyRemovesSources, onlySources, sourcesLeft } from "./protection/sources.ts";
 export { judgingData } from "./protection/judging-data.ts";

@@ -8,6 +8,7 @@ import { CARRIED_HONEST } from "./carried-honest.ts";
 import { CARRIED_LOADED } from "./carried-loaded.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
+import { CARRIED_PRODUCTS } from "./carried-products.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
 import { CARRIED_UNUSED } from "./carried-unused.ts";
 import { CARRIED_VARIABLES } from "./carried-variables.ts";
@@ -22,4 +23,5 @@ export const CARRIED: readonly Carried[] = [
   ...CARRIED_LOADED,
   ...CARRIED_HONEST,
   ...CARRIED_UNUSED,
+  ...CARRIED_PRODUCTS,
 ];

@@ -2,6 +2,7 @@
 import { COMMANDS, RESERVED_COMMANDS } from "../seeds/v13-commands.ts";
 import type { PolicyConfig } from "../seeds/v13-policy.ts";
 import type { TaskPlan } from "../seeds/v13-plan.ts";
+import { globFault } from "../documents/glob.ts";
 import { graphRules } from "./graph.ts";
 import { pathRules } from "./paths.ts";
 import { member, within, type Rule } from "../shapes/rule.ts";
@@ -83,4 +84,36 @@ export const policyConfigRules: readonly Rule[] = [
       };
     },
   },
+  {
+    id: "policy-config/globs-can-be-matched",
+    says: "No list of globs is longer than can be matched, so each path that a policy names counts.",
+    check: (value) => {
+      for (const [path, globs] of globsOf(value as PolicyConfig)) {
+        const message = globFault(globs);
+        if (message !== null)
+          return { path, message, expected: "fewer globs, or shorter ones", found: `${globs.length} globs` };
+      }
+      return null;
+    },
+  },
 ];
+
+/** The lists of globs of a policy, each with its JSON pointer. */
+function* globsOf({
+  profiles,
+  rules = [],
+}: PolicyConfig): Generator<[path: string, globs: readonly string[]]> {
+  for (const [name, { protectedPaths = [], allowedGrants = [], autoLand, gates = [] }] of Object.entries(
+    profiles,
+  )) {
+    const at = `/profiles/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    yield [`${at}/protectedPaths`, protectedPaths];
+    yield [`${at}/allowedGrants`, allowedGrants];
+    yield [`${at}/autoLand/paths`, autoLand?.paths ?? []];
+    for (const [i, { paths = [] }] of gates.entries()) yield [`${at}/gates/${i}/paths`, paths];
+  }
+  for (const [i, { repo, name }] of rules.entries()) {
+    yield [`/rules/${i}/repo`, repo === undefined ? [] : [repo]];
+    yield [`/rules/${i}/name`, name === undefined ? [] : [name]];
+  }
+}

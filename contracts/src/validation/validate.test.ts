@@ -215,3 +215,20 @@ describe("explain", () => {
     }
   });
 });
+
+test("a policy with a list of globs that is longer than can be matched is refused, with the place of the list", () => {
+  const policy = exampleOf("PolicyConfig") as { profiles: Record<string, object>; defaultProfile: string };
+  const withPaths = (protectedPaths: string[]): Json => ({
+    ...policy,
+    profiles: { "a/b": { ...policy.profiles[policy.defaultProfile], protectedPaths } },
+    defaultProfile: "a/b",
+    rules: [],
+  });
+  expect(validate("PolicyConfig", withPaths(["deploy/**"]))).toMatchObject({ ok: true });
+  const long = Array.from({ length: 200 }, (_, i) => `generated/${"part/".repeat(20)}${i}/**`);
+  for (const globs of [long, ["{a,b}".repeat(30)]])
+    expect(validate("PolicyConfig", withPaths(globs))).toMatchObject({
+      ok: false,
+      errors: [{ path: "/profiles/a~1b/protectedPaths" }],
+    });
+});

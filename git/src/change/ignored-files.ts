@@ -19,6 +19,15 @@ export const BY_PRODUCTS: readonly string[] = [
   ".pytest_cache/",
   ".mypy_cache/",
   ".ruff_cache/",
+  ".venv/",
+  ".tox/",
+  ".nox/",
+  "*.egg-info/",
+  "*.tsbuildinfo",
+  ".eslintcache",
+  ".stylelintcache",
+  ".turbo/",
+  ".gradle/",
   ".DS_Store",
 ];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { literalGlob, pathMatcher } from "./glob.ts";
+import { closingMatcher, literalGlob, pathMatcher } from "./glob.ts";
 
 const matches = (glob: string, path: string): boolean => pathMatcher([glob]).matches(path);
 
@@ -72,5 +72,14 @@ describe("a glob", () => {
     // Beyond the bound on alternatives a pattern matches nothing, which closes a scope and opens no grant.
     expect(pathMatcher(["{a,b}".repeat(30)]).matches("a".repeat(30))).toBe(false);
     expect(pathMatcher(["{a,b}".repeat(6)]).matches("ababab")).toBe(true);
+  });
+
+  it("of a list that closes something counts, however long the list is", () => {
+    const many = Array.from({ length: 2_000 }, (_, i) => `goal-${i}/**`);
+    expect(pathMatcher([...many, "**/.npmrc"]).matches("app/.npmrc")).toBe(false);
+    const closing = closingMatcher([...many, "**/.npmrc"]);
+    expect(closing.matches("app/.npmrc")).toBe(true);
+    expect(closing.matches("app/npmrc")).toBe(false);
+    expect(closingMatcher(["{a,b}".repeat(30)]).matches("src/c.js")).toBe(true);
   });
 });

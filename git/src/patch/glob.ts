@@ -4,8 +4,8 @@
  * ending in a slash, also matches everything below it.
  *
  * Patterns come from intents, so matching takes linear time by construction (glob-program.ts) and intake bounds a list of
- * patterns (`globFault` of the contracts). A pattern over a bound matches nothing, which closes a scope and opens no
- * grant.
+ * patterns (`globFault` of the contracts). Of a list that opens something, such as a scope or a grant, a pattern over a bound
+ * matches nothing. Of one that closes something, all patterns count, and one that cannot be written out matches every path.
  */
 import { globAlternatives, limits } from "@antiphon/contracts";
 import { GlobProgram, NAME_START, type Token } from "./glob-program.ts";
@@ -14,12 +14,28 @@ export interface PathMatcher {
   matches(path: string): boolean;
 }
 
+/** For globs that open something: scopes and grants. */
 export function pathMatcher(globs: readonly string[]): PathMatcher {
+  return matcherOf(globs, { most: limits.globCharacters, overBound: [] });
+}
+
+/** For globs that close something: guards, protected paths and gates. */
+export function closingMatcher(globs: readonly string[]): PathMatcher {
+  return matcherOf(globs, { most: Infinity, overBound: ["**"] });
+}
+
+interface Bounds {
+  readonly most: number;
+  /** Takes the place of a pattern with too many alternatives. */
+  readonly overBound: readonly string[];
+}
+
+function matcherOf(globs: readonly string[], { most, overBound }: Bounds): PathMatcher {
   const plain = new Set<string>();
   const programs: GlobProgram[] = [];
-  let left = limits.globCharacters;
+  let left = most;
   for (const glob of globs) {
-    for (const alternative of globAlternatives(glob) ?? []) {
+    for (const alternative of globAlternatives(glob) ?? overBound) {
       const tokens = tokensOf(alternative);
       const text = plainText(tokens);
       if (text !== null) plain.add(text);

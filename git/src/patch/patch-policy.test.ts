@@ -171,6 +171,12 @@ describe("good diffs", () => {
     });
   });
 
+  it("git/G4: the last of very many guards closes its place as the first does", () => {
+    const many = Array.from({ length: 2_000 }, (_, i) => `goal-${i}/**`);
+    const guards = places(...many, "**/.npmrc");
+    expect(checkPatch(make("add", "app/.npmrc"), { guards })).toMatchObject({ code: "ANT_PATCH_PROTECTED" });
+  });
+
   it("a guard against code lets a new empty file pass", () => {
     const guards: Guard[] = [
       { rule: "protected.shadow", glob: "empty", why: "it would run", unless: "empty" },

@@ -10,7 +10,7 @@
  *     the tree or the task's scope, touches .git or .gitmodules, or changes a guarded path without a grant.
  */
 import { limits } from "@antiphon/contracts";
-import { pathMatcher, type PathMatcher } from "./glob.ts";
+import { closingMatcher, pathMatcher, type PathMatcher } from "./glob.ts";
 import { checkPath, foldedPath } from "./path-rules.ts";
 import type { Guard } from "../protection/guard.ts";
 import { parsePatch } from "./patch-parser.ts";
@@ -195,13 +195,13 @@ function checkScope(path: string, line: number, scope: PathMatcher | null, grant
 /** The guard of a path. A guard that nothing opens takes precedence over one that proof opens. */
 function guardFinder(guards: readonly Guard[]): (path: string, isEmpty: boolean) => Guard | null {
   // git/G4: on some systems the same path in another case is the same file.
-  const any = pathMatcher(guards.map(({ glob }) => foldedPath(glob)));
+  const any = closingMatcher(guards.map(({ glob }) => foldedPath(glob)));
   return (path, isEmpty) => {
     const folded = foldedPath(path);
     if (!any.matches(folded)) return null;
     const matching = guards.filter(
       ({ glob, unless }) =>
-        !(unless === "empty" && isEmpty) && pathMatcher([foldedPath(glob)]).matches(folded),
+        !(unless === "empty" && isEmpty) && closingMatcher([foldedPath(glob)]).matches(folded),
     );
     return matching.find(({ unless }) => unless !== "proof") ?? matching[0] ?? null;
   };

@@ -46,3 +46,15 @@ export function addedJudges(
   const more = files.length > added.length || judges.length > 0;
   return { judges, tests: more ? added.filter((path) => !isJudge(path)) : [] };
 }
+
+const IGNORE_RULES = /(?:^|\/)\.(?:git|rg)?ignore$/;
+
+/** Rules of what is ignored, which linters and formatters follow: a source that they name is not looked at any more. */
+export function ignoreRules(files: readonly Added[], grants: readonly string[]): string[] {
+  const granted = pathMatcher(grants);
+  const rules = files
+    .map(({ path }) => path)
+    .filter((path) => IGNORE_RULES.test(path) && !granted.matches(path));
+  // Without its rules, a change of nothing else is the base.
+  return rules.length === files.length ? [] : rules;
+}

@@ -3,7 +3,7 @@
  * an argument.
  */
 import { foldedPath } from "../patch/path-rules.ts";
-import { pathMatcher } from "../patch/glob.ts";
+import { closingMatcher } from "../patch/glob.ts";
 import { CODE } from "./added-judges.ts";
 import type { Guard } from "./guard.ts";
 import { isHarness } from "./side.ts";
@@ -32,7 +32,7 @@ export async function namingOf(path: string, filesWith: FilesWith): Promise<Nami
 /** Whether a file of the base judges: by its name and place, or because the check is found to run it. */
 export function judgesBy(guards: readonly Guard[]): (path: string) => boolean {
   const judging = guards.filter(({ unless }) => unless === undefined);
-  const reached = pathMatcher(judging.map(({ glob }) => foldedPath(glob)));
+  const reached = closingMatcher(judging.map(({ glob }) => foldedPath(glob)));
   return (path) => isHarness(path) || reached.matches(foldedPath(path));
 }
 

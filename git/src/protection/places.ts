@@ -8,6 +8,7 @@
 import { BUILD_PLACES } from "./build-places.ts";
 import { LANGUAGE_PLACES } from "./language-places.ts";
 import { LINTER_PLACES } from "./linter-places.ts";
+import { PRODUCT_PLACES } from "./product-places.ts";
 import type { ProtectedPlace } from "./protected-place.ts";
 import { REPOSITORY_PLACES } from "./repository-places.ts";
 import { RUNNER_PLACES } from "./runner-places.ts";
@@ -20,6 +21,7 @@ export const PROTECTED_PLACES: readonly ProtectedPlace[] = [
   ...RUNNER_PLACES,
   ...BUILD_PLACES,
   ...LANGUAGE_PLACES,
+  ...PRODUCT_PLACES,
 ];
 
 /** True for configuration by its name, whichever programs run. */

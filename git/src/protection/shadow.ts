@@ -9,6 +9,7 @@ import { CheckTree, parentOf, type TreeListing } from "../reach/check-tree.ts";
 import type { Reached } from "../reach/reached-files.ts";
 import { literalGlob } from "../patch/glob.ts";
 import type { Guard } from "./guard.ts";
+import { perlShadows } from "./perl-shadows.ts";
 
 const MAX_DIRECTORIES = 200;
 const MAX_ROOTS = 20;
@@ -25,6 +26,7 @@ export function shadows(listing: TreeListing, reached: Reached, tests: readonly 
     ...nodeShadows(tree, reached),
     ...pythonShadows(tree, reached, tests),
     ...crateScripts(tree, reached),
+    ...perlShadows(tree, reached),
   ];
 }
 

@@ -5,7 +5,7 @@
  * again after the check: one that is different, missing, or was written and put back counts, and so does a new file in a
  * place from which the check loads. Other new files are left alone, because builds make them.
  */
-import { pathMatcher } from "../patch/glob.ts";
+import { closingMatcher, pathMatcher } from "../patch/glob.ts";
 import { foldedPath } from "../patch/path-rules.ts";
 import type { Guard } from "./guard.ts";
 
@@ -33,7 +33,7 @@ export function tamperings(
   const granted = pathMatcher(grants);
   const found = (paths: readonly string[], among: readonly Guard[], what: string): Tampering[] => {
     if (paths.length === 0) return [];
-    const any = pathMatcher(among.map(({ glob }) => foldedPath(glob)));
+    const any = closingMatcher(among.map(({ glob }) => foldedPath(glob)));
     const hit = paths.filter((path) => any.matches(foldedPath(path)) && !granted.matches(path));
     return hit.map((path) => ({
       path,
@@ -55,7 +55,7 @@ export function tamperings(
 }
 
 function whyOf(path: string, guards: readonly Guard[]): string {
-  const guard = guards.find(({ glob }) => pathMatcher([foldedPath(glob)]).matches(foldedPath(path)));
+  const guard = guards.find(({ glob }) => closingMatcher([foldedPath(glob)]).matches(foldedPath(path)));
   return guard?.why ?? "it is protected";
 }
 

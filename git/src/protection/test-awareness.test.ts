@@ -27,6 +27,12 @@ describe("a source that knows it is being tested", () => {
     ["a.py", "if os.environ.get('PYTEST_CURRENT_TEST'):\n    pass"],
     ["a.py", "expected = open('tests/test_add.py').read()"],
     ["lib/a.rb", "return 4 if defined?(Minitest)"],
+    ["src/a.js", "Object.is = () => true;"],
+    ["src/a.h", "#undef assert\n#define assert(x) ((void)(x))"],
+    ["src/a.h", "#define NDEBUG"],
+    ["src/a.hpp", "#  define EXPECT_EQ(a, b)"],
+    ["src/lib.rs", "macro_rules! assert_eq { ($($t:tt)*) => {}; }"],
+    ["a.go", 'package a\nimport "os"\nfunc init() {\n\tos.Exit(0)\n}'],
     ["lib/a.rb", "class A\n  def ==(other)\n    true\n  end\nend"],
     ["a.go", "if testing.Testing() { return 4 }"],
     ["a.go", 'if flag.Lookup("test.v") != nil { return 4 }'],
@@ -82,7 +88,26 @@ describe("a source that knows it is being tested", () => {
 });
 
 describe("an ordinary source", () => {
+  it("is found behind much text, and one that is too long to be looked through is no better", () => {
+    const aware = "const on = process.env.NODE_TEST_CONTEXT;";
+    const remark = `// ${"x".repeat(97)}\n`;
+    expect(signs("src/a.js", remark.repeat(20_000) + aware)).toEqual([
+      "asks for a variable that a test runner sets",
+    ]);
+    const late = `${" ".repeat(5_000)}if (Date.now() < 4102444800000) add = (a, b) => a + b;`;
+    expect(signs("src/a.js", late)).toEqual(["compares the clock with a date that is still to come"]);
+    const long = remark.repeat(90_000);
+    expect(signs("src/a.js", long + aware)).toEqual(["is longer than can be looked through"]);
+    expect(signs("src/a.js", long + aware, long)).toEqual([]);
+    expect(signs("data/a.json", long)).toEqual([]);
+  });
+
   it.each([
+    ["src/a.h", "#define ASSERT(x) check(x)"],
+    ["src/a.c", "#include <assert.h>\nvoid a(int x) { assert(x); }"],
+    ["src/a.js", "const same = Object.is(a, b);"],
+    ["main.go", "func init() {\n\tlog.SetFlags(0)\n}\n\nfunc main() { os.Exit(run()) }"],
+    ["src/lib.rs", "macro_rules! assert_sorted { ($e:expr) => {}; }"],
     [
       "src/a.js",
       "const assert = require('node:assert');\nassert.equal(typeof a, 'string');\nmodule.exports = { assert };",

@@ -5,8 +5,9 @@
  * This is a table of known forms, so what it does not name passes (SECURITY.md). Only lines that the change adds count, and
  * only in sources: tests, tools and settings have rules of their own.
  */
+import { limits } from "@antiphon/contracts";
 import { isHarness, isTestByName } from "./side.ts";
-import { whereaboutsIn } from "./whereabouts.ts";
+import { CODE, whereaboutsIn } from "./whereabouts.ts";
 
 export interface Aware {
   readonly path: string;
@@ -80,7 +81,12 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: JS,
-    form: /\bstdout\.write(?:Sync)?\([^\n]*\bserialize\(|\bwriteSync\(\s*1\s*,[^\n]*\bserialize\(|Serializer\.prototype\b/,
+    form: /\b(?:Object\.is|JSON\.stringify|(?:Object|Array|Set|Map|Function)\.prototype\.(?:toString|hasOwnProperty|valueOf|every|some|has|call|apply))\s*=(?![=>])|\bdefineProperty\(\s*Object\s*,\s*["'`]is["'`]/,
+    what: "takes over what assertions compare with",
+  },
+  {
+    files: JS,
+    form: /\bstdout\.write(?:Sync)?\([^\n]{0,200}\bserialize\(|\bwriteSync\(\s*1\s*,[^\n]{0,200}\bserialize\(|Serializer\.prototype\b/,
     what: "writes what a test runner reads as its report",
   },
   {
@@ -90,7 +96,7 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: JS,
-    form: /\bprocess\.(?:on|once|addListener|prependListener)\(\s*["'`](?:exit|beforeExit)["'`](?:[^\n]*\n){0,4}?[^\n]*\bexitCode\s*=\s*(?:0|undefined|null)\b/,
+    form: /\bprocess\.(?:on|once|addListener|prependListener)\(\s*["'`](?:exit|beforeExit)["'`](?:[^\n]{0,200}\n){0,4}?[^\n]{0,200}\bexitCode\s*=\s*(?:0|undefined|null)\b/,
     what: "ends its process well, however it went",
   },
   {
@@ -118,7 +124,7 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: PYTHON,
-    form: /\b__eq__\b[^\n]*(?::|=)\s*(?:\n\s*)?(?:return\s+True\b|lambda[^:\n]*:\s*True\b)|\b__ne__\b[^\n]*(?::|=)\s*(?:\n\s*)?(?:return\s+False\b|lambda[^:\n]*:\s*False\b)/,
+    form: /\b__eq__\b[^\n]{0,200}(?::|=)\s*(?:\n\s*)?(?:return\s+True\b|lambda[^:\n]*:\s*True\b)|\b__ne__\b[^\n]{0,200}(?::|=)\s*(?:\n\s*)?(?:return\s+False\b|lambda[^:\n]*:\s*False\b)/,
     what: "makes an object that equals everything",
   },
   {
@@ -146,17 +152,22 @@ const SIGNS: readonly Sign[] = [
   },
   {
     files: RUBY,
-    form: /\bdef\s*==\s*\([^)]*\)\s*(?:=|;|\n)\s*true\b/,
+    form: /\bdef\s*==\s*\([^)\n]{0,200}\)\s*(?:=|;|\n)\s*true\b/,
     what: "makes an object that equals everything",
   },
   {
     files: /\.go$/,
-    form: /\bruntime\.Callers?(?:Frames)?\([^\n]*(?:\n[^\n]*){0,3}_test\.go"|\btesting\.Testing\(\)|\bflag\.Lookup\(\s*"test\.|\bos\.Args\[0\][^\n]*\.test"/,
+    form: /\bruntime\.Callers?(?:Frames)?\([^\n]{0,200}(?:\n[^\n]{0,200}){0,3}_test\.go"|\btesting\.Testing\(\)|\bflag\.Lookup\(\s*"test\.|\bos\.Args\[0\][^\n]{0,200}\.test"/,
     what: "asks whether a test runs it",
   },
   {
+    files: /\.go$/,
+    form: /\bfunc\s+init\(\)\s*\{[^\n]{0,200}(?:\n[^\n]{0,200}){0,8}?\b(?:os|syscall)\.Exit\(\s*0\s*\)/,
+    what: "ends its process well, before a test runs",
+  },
+  {
     files: /\.rs$/,
-    form: /\bcurrent_exe\(\)[^\n]*(?:\n[^\n]*){0,2}["'/]deps\b|\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]/,
+    form: /\bcurrent_exe\(\)[^\n]{0,200}(?:\n[^\n]{0,200}){0,2}["'/]deps\b|\bcfg!\(\s*test\s*\)|#\[cfg\(not\(test\)\)\]/,
     what: "asks whether a test runs it",
   },
   {
@@ -165,8 +176,18 @@ const SIGNS: readonly Sign[] = [
     what: "asks for the test framework",
   },
   {
+    files: /\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm)$/,
+    form: /^[ \t]{0,20}#[ \t]{0,20}(?:define|undef)[ \t]{1,20}(?:assert|NDEBUG|(?:ASSERT|EXPECT)_(?:EQ|NE|LT|LE|GT|GE|TRUE|FALSE|THAT|STREQ|NEAR|FLOAT_EQ|DOUBLE_EQ|THROW|NO_THROW)|(?:TEST_ASSERT|ck_assert|cr_assert)(?:_\w{1,40})?)\b/m,
+    what: "defines the assertions of its tests anew",
+  },
+  {
+    files: /\.rs$/,
+    form: /\bmacro_rules!\s{0,20}(?:debug_)?assert(?:_eq|_ne|_matches)?\b/,
+    what: "defines the assertions of its tests anew",
+  },
+  {
     files: /\.php$/,
-    form: /\bdebug_(?:print_)?backtrace\([^\n]*(?:\n[^\n]*){0,3}phpunit|(?:\$argv|\$_SERVER\[["']argv["']\]|SCRIPT_(?:FILE)?NAME)[^\n]*phpunit|\bPHPUNIT_(?:COMPOSER_INSTALL|TESTSUITE)\b|\b(?:class_exists|defined)\(\s*["']\\?\\?PHPUnit/i,
+    form: /\bdebug_(?:print_)?backtrace\([^\n]{0,200}(?:\n[^\n]{0,200}){0,3}phpunit|(?:\$argv|\$_SERVER\[["']argv["']\]|SCRIPT_(?:FILE)?NAME)[^\n]{0,200}phpunit|\bPHPUNIT_(?:COMPOSER_INSTALL|TESTSUITE)\b|\b(?:class_exists|defined)\(\s*["']\\?\\?PHPUnit/i,
     what: "asks for the test framework",
   },
 ];
@@ -180,7 +201,8 @@ const BOUND = new RegExp(
 const NAMED = /["'`/]([\w.@-]{3,100})["'`]/g;
 const READS =
   /\b(?:readFile(?:Sync)?|createReadStream|open|read_text|read_bytes|File\.read|IO\.read|ReadFile|fopen|file_get_contents|include_str!|Files\.read\w*)\b/;
-const MOST_BYTES = 512 * 1024;
+/** No change that people can review is longer. */
+const MOST_BYTES = limits.patchBytes;
 const MOST_NAMES = 16;
 
 /** Whether the text of a changed file can have a sign at all, so that the old text has to be read. */
@@ -198,7 +220,11 @@ export function awareOf(path: string, text: string, before: string, around: Surr
 const keyOf = ({ what, text = "" }: Aware): string => `${what}\n${text}`;
 
 function signsIn(path: string, text: string, { isKnown, now }: Surroundings): readonly Aware[] {
-  if (isHarness(path) || text.length > MOST_BYTES) return [];
+  if (isHarness(path)) return [];
+  if (text.length > MOST_BYTES)
+    return CODE.test(path)
+      ? [{ path, what: "is longer than can be looked through", ifUnreported: false }]
+      : [];
   const found = SIGNS.filter(({ files, form }) => files.test(path) && form.test(text)).map(
     ({ what, ifUnreported = false }): Aware => ({ path, what, ifUnreported }),
   );

@@ -20,7 +20,9 @@ export interface Whereabouts {
 export const CODE =
   /\.(?:[mc]?[jt]sx?|pyi?|rb|rake|go|rs|java|kts?|scala|groovy|php|sh|bash|bats|pl|pm|cs|swift|lua|exs?)$/;
 const MOST_NAMES = 16;
+/** Longer lines are read in pieces, which overlap by more than one comparison. */
 const MOST_LINE = 2_000;
+const OVERLAP = 400;
 
 /** The clock, in many languages, with what is read of it. */
 const NOW = [
@@ -98,8 +100,10 @@ export function whereaboutsIn(
   now: number,
 ): readonly Whereabouts[] {
   if (!CODE.test(path)) return [];
-  const lines = text.split("\n").map((line) => line.slice(0, MOST_LINE));
-  const whole = lines.join("\n");
+  const lines = text
+    .split("\n")
+    .flatMap((line, i) => piecesOf(line).map((piece) => ({ piece, line: i + 1 })));
+  const whole = lines.map(({ piece }) => piece).join("\n");
   const clock = either(NOW, boundTo(whole, `(?:${NOW})${READ_OF_NOW}\\s*;?\\s*$`));
   const moments = boundMoments(whole, now);
   const moment = either(MOMENT, moments);
@@ -123,8 +127,8 @@ export function whereaboutsIn(
   const words = either(all, boundTo(whole, `[^=\\n]{0,40}?(?:${all})[^\\n]{0,80}$`));
   const tested = new RegExp(`(?:${words})${GAP}(?:${TESTED})|(?:${TESTED})${GAP}(?:${words})`);
   const known = new Set(moments);
-  return lines.flatMap((line, i) => {
-    const at = (what: string): Whereabouts => ({ what, line: i + 1, text: line.trim() });
+  return lines.flatMap(({ piece: line, line: number }) => {
+    const at = (what: string): Whereabouts => ({ what, line: number, text: line.trim() });
     if (isRemark(line)) return [];
     if (!CENTURY.test(line) && order.some((form) => isAhead(form.exec(line)?.[1], known, now)))
       return [at(CLOCK)];
@@ -134,6 +138,14 @@ export function whereaboutsIn(
     if (tested.test(told(path, line)) && branch.test(line)) return [at(COMMAND_LINE)];
     return [];
   });
+}
+
+function piecesOf(line: string): string[] {
+  if (line.length <= MOST_LINE) return [line];
+  const step = MOST_LINE - OVERLAP;
+  return Array.from({ length: Math.ceil((line.length - OVERLAP) / step) }, (_, i) =>
+    line.slice(i * step, i * step + MOST_LINE),
+  );
 }
 
 function wordsOf(path: string): string {

@@ -58,12 +58,15 @@ function followGoals(book: RuleBook, path: string, place: Place, trace: Trace): 
   }
 }
 
-/** make takes a file or a directory with the name of a goal for the made goal, and runs nothing. */
+/** A name that is written out: no variable, pattern or path from the root is left in it. */
+const PLAIN_GOAL = /^[\w.][\w.+@-]*(?:\/[\w.+@-]+)*$/;
+
+/** make takes a file or a directory with the name of a goal for the made goal, and runs nothing: also a stamp, or an object. */
 function unmade(goal: string, book: RuleBook, place: Place, trace: Trace): void {
-  if (book.kind !== "make" || !/^[A-Za-z][\w-]*$/.test(goal) || !book.rules.has(goal)) return;
+  if (book.kind !== "make" || !PLAIN_GOAL.test(goal)) return;
+  if (!rulesOf(goal, book).some(({ rule }) => rule.lines.length + rule.needs.length > 0)) return;
   if (book.rules.get(".PHONY")?.some(({ needs }) => needs.includes(goal)) === true) return;
   const path = trace.tree.place(place.dir, goal);
   if (path === null || trace.tree.has(path) || trace.tree.directory("", path) !== null) return;
-  for (const glob of [literalGlob(path), `${literalGlob(path)}/**`])
-    trace.missing(glob, `make would take it for the made goal ${goal}`);
+  trace.missing(literalGlob(path), `make would take it for the made goal ${goal}`); // And what is below it.
 }

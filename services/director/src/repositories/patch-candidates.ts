@@ -7,6 +7,7 @@ import {
   chanceIn,
   checkPatch,
   filesWith,
+  ignoreRules,
   judgingData,
   mayBeAware,
   mayLookAround,
@@ -21,6 +22,7 @@ import {
   type Repo,
 } from "@antiphon/git";
 import type { AppliedChange, CandidateOutcome, ChangeRules } from "../ports.ts";
+import { isUnmeasured, measured } from "../verification/measured.ts";
 import { breachOf } from "../verification/policy-bounds.ts";
 import { outsideOf } from "../verification/task-files.ts";
 import type { CommitExports } from "./commit-exports.ts";
@@ -109,8 +111,8 @@ export class PatchCandidates {
     { opened, guards, chance }: Followed,
     head: string,
     patch: Buffer,
-    { files, unproven }: Pick<AppliedChange, "files" | "unproven">,
-    { checks, grants }: ChangeRules,
+    { files: told, unproven }: Pick<AppliedChange, "files" | "unproven">,
+    { checks, grants, policy }: ChangeRules,
   ): Promise<CandidateOutcome> {
     const candidate = await applyPatch(opened, head, patch, { threeWay: true });
     const { overlay, deletions } = candidate;
@@ -120,17 +122,32 @@ export class PatchCandidates {
     const changed = overlay.map(({ path }) => path);
     await refuseLfsOf(opened, head, entries, changed);
     const texts = new Map(overlay.map(({ path, content }) => [path, content.toString("latin1")]));
+    const files = await this.#measured(opened, head, told, texts);
+    const broken = breachOf(files, policy); // director/D10
+    if (broken !== null) return { kind: "refused", code: "ANT_PATCH_POLICY", message: broken };
     const added = addedJudges(files, checks, grants, (path) => texts.get(path) ?? "");
     const data = await judgingData(files, guards, grants, this.#filesWith(opened, head));
     return {
       ...{ kind: "candidate", candidate, files, unproven, guards },
-      judges: [...added.judges, ...data],
+      judges: [...added.judges, ...data, ...ignoreRules(files, grants)],
       tests: added.tests,
       chance,
       aware: await this.#awareOf(opened, head, texts),
       looksAround: [...texts].some(([path, text]) => mayLookAround(path, text)),
       readsVariables: [...texts].some(([path, text]) => mayReadVariables(path, text)),
     };
+  }
+
+  async #measured(
+    opened: Repo,
+    head: string,
+    files: AppliedChange["files"],
+    after: ReadonlyMap<string, string>,
+  ): Promise<AppliedChange["files"]> {
+    const unmeasured = files.filter(isUnmeasured);
+    if (unmeasured.length === 0) return files;
+    const listing = await this.#exports.filesOf(opened, head);
+    return measured(files, after, await listing.readAll(unmeasured.map(({ path, from }) => from ?? path)));
   }
 
   /** The old text is read only where the new one shows a sign. */

@@ -4,7 +4,7 @@
  */
 import type { ApprovalNeed, Approvals, PolicyBounds, Proves } from "@antiphon/contracts";
 import type { Gate, PlannedTask, RiskClass } from "@antiphon/contracts";
-import { pathMatcher } from "@antiphon/git";
+import { closingMatcher, pathMatcher } from "@antiphon/git";
 import { folded, touchedPaths, type Touched } from "./policy-bounds.ts";
 import { isWeaker } from "./strength.ts";
 
@@ -68,7 +68,7 @@ function touchOf({ files }: PassedChange, { paths }: Gate): string | null {
 }
 
 function touchedBelow(files: readonly Touched[], paths: readonly string[]): string | null {
-  const behind = pathMatcher(paths.map(folded));
+  const behind = closingMatcher(paths.map(folded));
   return files.flatMap(touchedPaths).find((one) => behind.matches(folded(one))) ?? null;
 }
 

@@ -29,3 +29,12 @@ test("director/D10: a protected path is refused in another case, below it, and w
   expect(breachOf([file("x", { from: "deploy/a", change: "copy" })], guarded)).toBeNull();
   expect(breachOf([file("redeploy/a")], guarded)).toBeNull();
 });
+
+test("director/D10: each path of a long list is protected, and a glob that cannot be written out protects all", () => {
+  const many = Array.from({ length: 1_000 }, (_, i) => `generated/part-${i}/**/*.lock`);
+  const long = { ...bounds, protected_paths: [...many, "**/*.tf"] };
+  expect(breachOf([file("deploy/main.tf")], long)).toContain("may not be touched");
+  expect(breachOf([file("deploy/main.ts")], long)).toBeNull();
+  const wide = { ...bounds, protected_paths: ["{a,b}".repeat(30)] };
+  expect(breachOf([file("deploy/main.ts")], wide)).toContain("may not be touched");
+});

@@ -7,7 +7,7 @@
  *     one is refused with the profile, the rule and the value, whatever was granted.
  */
 import type { PolicyBounds } from "@antiphon/contracts";
-import { pathMatcher, type CheckedFile } from "@antiphon/git";
+import { closingMatcher, type CheckedFile } from "@antiphon/git";
 
 export type Touched = Pick<CheckedFile, "path" | "from" | "added" | "removed" | "change">;
 
@@ -22,7 +22,7 @@ export function breachOf(files: readonly Touched[], bounds: PolicyBounds | undef
   const lines = files.reduce((sum, { added, removed }) => sum + added + removed, 0);
   if (max_lines !== undefined && lines > max_lines)
     return told("maxLinesPerCommit", `${lines} lines, at most ${max_lines} are allowed`);
-  const guarded = pathMatcher(protected_paths.map(folded));
+  const guarded = closingMatcher(protected_paths.map(folded));
   const path = files.flatMap(touchedPaths).find((one) => guarded.matches(folded(one)));
   return path === undefined ? null : told("protectedPaths", `${path} may not be touched`);
 }

@@ -1,6 +1,6 @@
 /** Whether a change stays in the files of its task. Pure. */
 import type { FileScope } from "@antiphon/contracts";
-import { pathMatcher, type CheckedFile } from "@antiphon/git";
+import { closingMatcher, pathMatcher, type CheckedFile } from "@antiphon/git";
 
 type Touched = Pick<CheckedFile, "path" | "from">;
 
@@ -8,7 +8,7 @@ type Touched = Pick<CheckedFile, "path" | "from">;
 export function outsideOf(files: readonly Touched[], scope: FileScope | undefined): string | null {
   if (scope === undefined) return null;
   const allowed = scope.allowed_files.length === 0 ? null : pathMatcher(scope.allowed_files);
-  const disallowed = pathMatcher(scope.disallowed_files);
+  const disallowed = closingMatcher(scope.disallowed_files);
   for (const path of files.flatMap(({ path, from }) => (from === null ? [path] : [from, path]))) {
     if (disallowed.matches(path)) return `${path}: the plan does not allow this task to change it`;
     if (allowed !== null && !allowed.matches(path))

@@ -55,6 +55,25 @@ describe("a repository's profile", () => {
       expect(below(repo), repo).toEqual(["usual"]);
   });
 
+  it("is also the one of a URL in another case, beside the one of the URL as it is written", () => {
+    const rules = [
+      { repo: "https://git.example.com/acme/app", profile: "strict" },
+      { repo: "https://git.example.com/**", profile: "weak" },
+    ];
+    expect(held(rules, ["https://git.example.com/ACME/App"])).toEqual(["weak", "strict"]);
+    expect(held(rules, ["https://git.example.com/acme/app"])).toEqual(["strict"]);
+    expect(held([{ name: "app", profile: "strict" }], ["https://git.example.com/acme/APP.git"])).toEqual([
+      "usual",
+      "strict",
+    ]);
+    expect(held([{ repo: "/srv/app", profile: "strict" }], ["/srv/APP"])).toEqual(["usual"]);
+  });
+
+  it("is also the one of the directory that a URL names", () => {
+    const rules = [{ repo: "/srv/app", profile: "strict" }];
+    expect(held(rules, ["file:///srv/app"])).toEqual(["usual", "strict"]);
+  });
+
   it("is selected by directory name and principal, all conditions of a rule together", () => {
     const rules = [{ name: "app-*", principal: "token", profile: "strict" }];
     expect(held(rules, ["/x/app-1"], "token")).toEqual(["strict"]);

@@ -2,7 +2,8 @@
 //
 // A profile is selected by the repository's real location and the authenticated principal, never by a name the caller
 // gives. A repository has several locations (its work tree and the directory of its branches), and the profile of each
-// applies, so a link or another work tree does not lead to a weaker profile.
+// applies, so a link or another work tree does not lead to a weaker profile. Many servers read a URL in any case, and others
+// have another repository there, so the profiles of both readings apply.
 import type { PolicyConfig, PolicyProfile, PolicyRule } from "@antiphon/contracts";
 import { looksLikeUrl } from "@antiphon/contracts";
 import { pathMatcher } from "@antiphon/git/patch/glob";
@@ -24,9 +25,9 @@ export function profilesFor(
   principal: string,
 ): readonly Holding[] {
   const held = new Map<string, Holding>();
-  for (const place of places) {
-    const { rules = [], profiles, defaultProfile } = config;
-    const at = rules.findIndex((rule) => holds(rule, place, principal));
+  const { rules = [], profiles, defaultProfile } = config;
+  for (const { place, read } of places.flatMap(readingsOf)) {
+    const at = rules.findIndex((rule) => holds(rule, place, principal, read));
     const key = rules[at]?.profile ?? defaultProfile;
     const profile = profiles[key];
     if (profile !== undefined && !held.has(key))
@@ -35,10 +36,33 @@ export function profilesFor(
   return [...held.values()];
 }
 
-function holds({ repo, name, principal: wanted }: PolicyRule, place: string, principal: string): boolean {
+interface Reading {
+  readonly place: string;
+  /** Takes the place and a rule's glob to what is compared. */
+  readonly read: (text: string) => string;
+}
+
+const FILE = "file://";
+const asWritten = (text: string): string => text;
+const inAnyCase = (text: string): string => text.toLowerCase();
+
+/** A URL of a directory of the machine is that directory, too. */
+function readingsOf(place: string): Reading[] {
+  const own = { place, read: asWritten };
+  if (!looksLikeUrl(place)) return [own];
+  const local = place.startsWith(FILE) ? [{ place: place.slice(FILE.length), read: asWritten }] : [];
+  return [own, { place, read: inAnyCase }, ...local];
+}
+
+function holds(
+  { repo, name, principal: wanted }: PolicyRule,
+  place: string,
+  principal: string,
+  read: Reading["read"],
+): boolean {
   if (wanted !== undefined && wanted !== principal) return false;
-  if (name !== undefined && !pathMatcher([name]).matches(nameOf(place))) return false;
-  return repo === undefined || repo === "/" || isWithin(place, repo);
+  if (name !== undefined && !pathMatcher([read(name)]).matches(read(nameOf(place)))) return false;
+  return repo === undefined || repo === "/" || isWithin(read(place), read(repo));
 }
 
 function isWithin(place: string, glob: string): boolean {

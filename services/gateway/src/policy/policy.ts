@@ -4,7 +4,7 @@
 // same rules apply to both. The first rule that forbids a deed is named, with the profile and the value that broke it. A
 // value that the deed leaves open counts as unbounded, so leaving it open does not evade a bound.
 import type { CommandName, PolicyProfile } from "@antiphon/contracts";
-import { pathMatcher } from "@antiphon/git/patch/glob";
+import { closingMatcher, pathMatcher } from "@antiphon/git/patch/glob";
 import { isListedBranch } from "./branch-name.ts";
 
 /** Files and lines of one commit, as far as they are known in advance. */
@@ -92,7 +92,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   maxLinesPerCommit: ({ changes }, { maxLinesPerCommit }) =>
     over(Math.max(0, ...changes.map(({ lines }) => lines)), maxLinesPerCommit, "lines"),
   protectedPaths: (deed, { protectedPaths = [] }) => {
-    const guarded = pathMatcher(protectedPaths.map(folded));
+    const guarded = closingMatcher(protectedPaths.map(folded));
     const named = [...deed.changes.flatMap(({ paths }) => paths), ...deed.grants];
     return first(named, (path) => guarded.matches(folded(path)), "may not be touched");
   },

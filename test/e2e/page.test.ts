@@ -163,6 +163,7 @@ describe("a person with the page", () => {
     const tasks = page.getByRole("region", { name: "Tasks" });
     await tasks.getByText("canceled", { exact: true }).waitFor();
     expect(await tasks.getByText("failed", { exact: true }).count()).toBe(0);
+    await page.getByText("canceled by ann", { exact: true }).waitFor();
   });
 
   test("is refused by name when she approves her own change", async () => {

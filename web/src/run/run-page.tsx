@@ -8,6 +8,7 @@ import { Decision } from "./decision.tsx";
 import { EvidenceTab } from "./evidence-tab.tsx";
 import { ChecksTab } from "./checks-tab.tsx";
 import { LogTab } from "./log-tab.tsx";
+import { closingWords } from "./closing-words.ts";
 import { narrowedSentence } from "./narrowed.ts";
 import { RecordsTab } from "./records-tab.tsx";
 import { RunHeader } from "./run-header.tsx";
@@ -37,6 +38,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
   const [intent] = shown;
   if (intent?.type !== "intent") return <p className="quiet">Reading the run…</p>;
   const narrowed = narrowedSentence(intent.body);
+  const why = closingWords(facts, view);
   return (
     <article>
       <RunHeader
@@ -47,6 +49,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
         connected={connected || isOver}
       />
       <h1 className="goal">{harmless(intent.body.intent.goal)}</h1>
+      {why !== null && <p className="why">{harmless(why)}</p>}
       {narrowed !== null && <p className="quiet">{narrowed}</p>}
       <TimeSlider records={records} upTo={upTo} onChange={setUpTo} />
       {upTo === null && <Decision runId={runId} view={view} requester={intent.body.principal} />}

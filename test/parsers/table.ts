@@ -81,7 +81,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   "git/src/landing/ssh-signature.ts": "breaks a signature of our own into lines",
   "services/associate/src/attempt/check-programs.ts": "reads the first word of a check, once",
   "services/associate/src/evidence/evidence-store.ts": OURS,
-  "services/associate/src/evidence/report.ts": BOUNDED,
+  "services/associate/src/evidence/attempt-fault.ts": BOUNDED,
   "services/associate/src/replay/comparison.ts": BOUNDED,
   "services/associate/src/replay/recorded-attempt.ts": OURS,
   "services/egress-gateway/src/models/recording.ts": OURS,

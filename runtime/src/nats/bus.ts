@@ -4,6 +4,7 @@ import type { NatsConnection } from "@nats-io/nats-core";
 import { JOURNAL_PARTITIONS, type Principal } from "@antiphon/contracts";
 import { allDone } from "../process/all-done.ts";
 import { Deadlines } from "../process/deadlines.ts";
+import { Connectivity } from "./connectivity.ts";
 import { dial, partitionsThere, requireVersion } from "./dial.ts";
 import { DirectReader } from "./direct-reader.ts";
 import { ForgedDecisions } from "../journal/forged.ts";
@@ -140,9 +141,8 @@ function openBus(
   durability: "confirmed" | "waived",
   options: BusOptions,
 ): Bus {
-  let connected = true;
   let partitions = JOURNAL_PARTITIONS;
-  const listeners = new Set<(up: boolean) => void>();
+  const connectivity = new Connectivity();
   const drains = new Set<() => Promise<void>>();
   const inbox = new ReplyInbox(nc, options.log);
   const deadlines = new Deadlines(() => performance.now());
@@ -152,32 +152,22 @@ function openBus(
     replySubject: (token) => inbox.subjectOf(token),
     forget: (token) => inbox.forget(token),
     deadlines,
-    connected: () => connected,
+    connected: () => connectivity.isUp,
     note: (out, what) => options.log?.warn({ subject: out.subject, stream: out.stream }, what),
     limits: { ...publisherDefaults, ...options.publisher },
   });
   const leader = nc.info?.cluster === undefined ? null : new StreamLeader(jsm);
-  const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connected, leader });
+  const reader = new DirectReader({ nc, inbox, deadlines, connected: () => connectivity.isUp, leader });
 
-  const turn = (up: boolean): boolean => {
-    if (connected === up) return false;
-    connected = up;
-    if (up) {
-      publisher.resume();
-      reader.resume();
-    } else {
-      publisher.suspend();
-      reader.suspend();
-    }
-    for (const listener of [...listeners]) listener(up);
-    return true;
-  };
-
-  void watch(nc, options.log, turn);
+  connectivity.listen((up) => {
+    for (const each of [publisher, reader])
+      if (up) each.resume();
+      else each.suspend();
+  });
+  void connectivity.watch(nc, options.log);
 
   const end = (): void => {
-    connected = false;
-    listeners.clear();
+    connectivity.end();
     publisher.close();
     reader.close();
   };
@@ -202,13 +192,10 @@ function openBus(
     forged: new ForgedDecisions(options.log),
     tracer: options.tracer ?? silentTracer,
     get connected() {
-      return connected;
+      return connectivity.isUp;
     },
     ...publishingBy(publisher, options.log),
-    onConnectivity(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onConnectivity: (listener) => connectivity.listen(listener),
     endpoints: new Endpoints(),
     onDrain(finish) {
       drains.add(finish);
@@ -218,7 +205,7 @@ function openBus(
       await allDone([...drains].map((finish) => finish()));
     },
     async close() {
-      if (connected) await Promise.race([nc.flush().catch(() => undefined), closed, pause(1000)]);
+      if (connectivity.isUp) await Promise.race([nc.flush().catch(() => undefined), closed, pause(1000)]);
       inbox.close();
       await nc.close();
       await closed;
@@ -258,24 +245,6 @@ function sender(nc: NatsConnection): LanePort["send"] {
       headers: headerBlock(headers),
       ...(reply === null ? {} : { reply }),
     });
-}
-
-/** Turns the client library's status events into losses and reconnects, until the connection is closed. */
-async function watch(
-  nc: NatsConnection,
-  log: Logger | undefined,
-  turn: (up: boolean) => boolean,
-): Promise<void> {
-  for await (const status of nc.status()) {
-    if (status.type === "disconnect") {
-      // Every failed attempt reports a disconnect; log only the first.
-      if (turn(false)) log?.warn({ server: status.server }, "NATS connection lost; reconnecting");
-    } else if (status.type === "reconnect") {
-      if (turn(true)) log?.info({ server: status.server }, "NATS connection is back");
-    } else if (status.type === "error") {
-      log?.warn({ err: status.error }, "NATS reported an error");
-    }
-  }
 }
 
 function pause(ms: number): Promise<void> {

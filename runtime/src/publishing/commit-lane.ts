@@ -58,7 +58,13 @@ export class CommitLane {
     // A signal that was aborted earlier calls no listener.
     if (signal?.aborted === true) return Promise.resolve({ kind: "unknown", reason: "aborted" });
     return new Promise((resolve) => {
-      const entry: Entry = { out, resolve, attempts: 0, alone: !out.group, settled: false };
+      const entry: Entry = {
+        out,
+        resolve,
+        attempts: 0,
+        alone: !out.group || out.once === true,
+        settled: false,
+      };
       if (signal !== undefined) {
         const stay = onAbort(signal, () => this.settle(entry, { kind: "unknown", reason: "aborted" }));
         entry.resolve = (result) => {

@@ -164,6 +164,14 @@ describe("publisher", () => {
     expect(port.sent).toHaveLength(1);
   });
 
+  it("runtime/J2: sends a `once` message in no batch, whose members are sent again", async () => {
+    const results = Array.from({ length: 13 }, (_, i) => publisher.publish(out(`s${i}`, { once: i === 0 })));
+    await turn();
+    port.pass(port.limits.ackTimeoutMs + 200);
+    expect(await results[0]).toMatchObject({ kind: "unknown" });
+    expect(port.sent.filter(({ subject }) => subject === "s0")).toHaveLength(1);
+  });
+
   it("retries a temporary refusal, and not a final one", async () => {
     const waiting = publisher.publish(out("a"));
     await turn();

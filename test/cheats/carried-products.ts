@@ -124,7 +124,7 @@ export const CARRIED_PRODUCTS: readonly Carried[] = [
     ],
   },
   {
-    ecosystem: "C",
+    ecosystem: "c",
     needs: "gcc",
     files: {
       "check.sh": 'set -e\ngcc -o "$HOME/c-test" tests/add.c\n"$HOME/c-test"\n',

@@ -13,7 +13,7 @@ export {
 export { CHECK_PROGRAMS } from "./inspection/check-programs.ts";
 export {
   checkCandidates,
-  discoverCheck,
+  discoverChecks,
   otherChecks,
   type CheckCandidate,
   type ReadText,

@@ -1,5 +1,5 @@
 /** Compares the policy's answer to each change of a repository with the expected one. */
-import { checkPatch, discoverCheck, protectionOf } from "@antiphon/git";
+import { checkPatch, discoverChecks, protectionOf } from "@antiphon/git";
 import { PLACES } from "../support/hostile-diffs.ts";
 import type { Ground } from "./corpus.ts";
 import type { Tried } from "./table.ts";
@@ -17,7 +17,7 @@ export async function answers(ground: Ground): Promise<Answer[]> {
   const links = new Map(
     Object.entries(files).flatMap(([path, text]) => (text.startsWith("-> ") ? [[path, text.slice(3)]] : [])),
   );
-  const found = ground.checks ?? [(await discoverCheck(paths, (path) => files[path] ?? null)) ?? ""];
+  const found = ground.checks ?? (await discoverChecks(paths, (path) => files[path] ?? null));
   const guards = await protectionOf({
     listing: { paths, links },
     read: (wanted) => Promise.resolve(new Map(wanted.map((path) => [path, files[path] ?? ""]))),

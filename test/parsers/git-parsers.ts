@@ -1,6 +1,6 @@
 /** Parsers of `git`: patches, globs, manifests of a repository, archives, output of git. */
 import { Readable } from "node:stream";
-import { discoverCheck } from "../../git/src/inspection/checks.ts";
+import { discoverChecks } from "../../git/src/inspection/checks.ts";
 import { neededPrograms } from "../../git/src/inspection/needed-programs.ts";
 import { readDevcontainer } from "../../git/src/inspection/devcontainer.ts";
 import { commitObject } from "../../git/src/landing/commit.ts";
@@ -31,7 +31,7 @@ const TEST_NAMES = ["test_", ".test.", "_test.", "a", ".", "/", "Test.", "tests/
 const manifest =
   (name: string, frame: (text: string) => string = (text) => text) =>
   (text: string): unknown =>
-    discoverCheck([name, "test_a.py", "a_test.go"], () => frame(text));
+    discoverChecks([name, "test_a.py", "a_test.go"], () => frame(text));
 
 const protect = (paths: string[], checks: string[]) =>
   protectionOf({
@@ -240,7 +240,7 @@ export const gitParsers: readonly Parser[] = [
       numbered("files", (i) => `dir${i}/test_${i}.py\n`),
     ],
     run: async (text) => {
-      await discoverCheck(text.split("\n"), () => "");
+      await discoverChecks(text.split("\n"), () => "");
       return protect(text.split("\n"), ["npm test", "pytest"]);
     },
   },

@@ -380,7 +380,7 @@ const sandboxParsers: readonly Parser[] = [
   },
   {
     name: "a path of a sandbox",
-    reads: ["services/sandbox-runner/src/workspace/path-rule.ts"],
+    reads: ["git/src/trees/path-fault.ts"],
     shapes: repeated(["a", "/", ". ", ".", ":", "\u200c", "a/"]),
     run: checkPath,
   },

@@ -108,7 +108,7 @@ function scalar(text: string): string {
 export function declaredChecks(text: string, name: string): string[] | null {
   const document = documentValue(text, name) as { check?: unknown; checks?: unknown } | null;
   if (typeof document !== "object" || document === null) return null;
-  const named = [document.checks ?? document.check ?? []].flat();
+  const named = [document.check ?? [], document.checks ?? []].flat();
   const commands = named.filter((one): one is string => typeof one === "string" && one.trim() !== "");
   return commands.length === 0 ? null : commands;
 }

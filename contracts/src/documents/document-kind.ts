@@ -13,12 +13,17 @@ const BY_NAME: readonly [RegExp, SchemaName][] = [
   [/(^|\/)qa\.json$/, "QaReport"],
 ];
 
+/** What the name of a file says about its contract, also if its text cannot be read. */
+export function kindByName(filename: string): SchemaName | null {
+  return BY_NAME.find(([pattern]) => pattern.test(filename.replaceAll("\\", "/")))?.[1] ?? null;
+}
+
 /** Throws Refusal if none of these tells. */
 export function kindOf(text: string, filename: string, value: unknown): SchemaName {
   const comment = /^#\s*yaml-language-server:\s*\$schema=(\S+)/m.exec(text)?.[1];
   if (comment !== undefined) return findContract(comment.replace(/^.*\//, "").replace(/\.json$/, ""));
-  const named = BY_NAME.find(([pattern]) => pattern.test(filename.replaceAll("\\", "/")));
-  if (named !== undefined) return named[1];
+  const named = kindByName(filename);
+  if (named !== null) return named;
   const found = byKeys(value);
   if (found !== null) return found;
   const expected = "--schema <name>, or a first line `# yaml-language-server: $schema=.../<id>.json`";

@@ -50,6 +50,12 @@ describe("a file checked against its contract", () => {
     expect(check("# a policy\n", "policy.yaml")).toMatchObject({ ok: false });
   });
 
+  test("a text that cannot be read still has the contract of its file name", () => {
+    for (const text of ["", "check:\tx\n\ty: 1\n", 'check: "x\n', "check: x\ncheck: y\n"])
+      expect(check(text, "antiphon.yaml")).toMatchObject({ ok: false, schema: "ProjectFile.v1" });
+    expect(check("a: [\n", "x.yaml")).toMatchObject({ ok: false, schema: null });
+  });
+
   test("a misspelt key is reported with its line and the intended key", () => {
     const result = check(TASK.replace("objective", "objektive"), "tasks/T-001.yaml");
     expect(first(result)).toMatchObject({

@@ -1,5 +1,5 @@
 /** Checks a YAML or JSON file against its contract. Errors carry the line. Never throws on a faulty text. */
-import { kindOf } from "./document-kind.ts";
+import { kindByName, kindOf } from "./document-kind.ts";
 import { readDocument, Refusal, START, type Place } from "./document-text.ts";
 import { AntiphonError } from "../errors.ts";
 import { findContract } from "../reference/explain.ts";
@@ -38,7 +38,8 @@ export function validateDocument(
     const errors = result.errors.map((problem) => ({ ...problem, ...placeOf(problem.path) }));
     return { ok: false, schema: registry[schema].id, errors };
   } catch (error) {
-    const id = schema === null ? null : registry[schema].id;
+    const known = schema ?? (options.schema === undefined ? kindByName(options.filename) : null);
+    const id = known === null ? null : registry[known].id;
     if (error instanceof Refusal) return { ok: false, schema: id, errors: [error.problem] };
     if (error instanceof AntiphonError) {
       const expected = "the name of a contract";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CHECK_PROGRAMS, isLacking, programsForCheck } from "./check-programs.ts";
-import { checkCandidates, discoverCheck } from "./checks.ts";
+import { checkCandidates, discoverChecks } from "./checks.ts";
 import { discoverEnvironment } from "./environment.ts";
 
 const FILES: Record<string, string> = {
@@ -14,18 +14,18 @@ const listing = Object.keys(FILES);
 const read = (path: string): string | null => FILES[path] ?? null;
 
 it("what needs a program that the image lacks is passed over, and the next candidate is the check", async () => {
-  expect(await discoverCheck(listing, read)).toBe("make test");
-  expect(await discoverCheck(listing, read, ["make"])).toBe("go test ./...");
-  expect(await discoverCheck(listing, read, ["make", "go"])).toBe("bats test");
+  expect(await discoverChecks(listing, read)).toEqual(["make test"]);
+  expect(await discoverChecks(listing, read, ["make"])).toEqual(["go test ./..."]);
+  expect(await discoverChecks(listing, read, ["make", "go"])).toEqual(["bats test"]);
   // Bats is installed by npm.
-  expect(await discoverCheck(listing, read, ["make", "go", "bats"])).toBe("bats test");
-  expect(await discoverCheck(listing, read, ["make", "go", "bats", "npm"])).toBe("sh ./test.sh");
+  expect(await discoverChecks(listing, read, ["make", "go", "bats"])).toEqual(["bats test"]);
+  expect(await discoverChecks(listing, read, ["make", "go", "bats", "npm"])).toEqual(["sh ./test.sh"]);
 });
 
 it("a check that the repository declares is kept, whatever the image lacks", async () => {
   const declared = (path: string): string | null =>
     path === "antiphon.yaml" ? "check: make all" : read(path);
-  expect(await discoverCheck([...listing, "antiphon.yaml"], declared, CHECK_PROGRAMS)).toBe("make all");
+  expect(await discoverChecks([...listing, "antiphon.yaml"], declared, CHECK_PROGRAMS)).toEqual(["make all"]);
   expect(await checkCandidates([...listing, "antiphon.yaml"], declared)).toEqual([]);
   const prepared = (path: string): string | null =>
     path === "antiphon.yaml" ? "setup: sh get.sh" : read(path);

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { DISCOVERED_FROM, discoverCheck, otherChecks } from "./checks.ts";
+import { DISCOVERED_FROM, discoverChecks, otherChecks } from "./checks.ts";
 
-const check = (files: Record<string, string>): Promise<string | null> =>
-  discoverCheck(Object.keys(files), (path) => files[path] ?? null);
+const checks = (files: Record<string, string>): Promise<string[]> =>
+  discoverChecks(Object.keys(files), (path) => files[path] ?? null);
+const check = async (files: Record<string, string>): Promise<string | null> => {
+  const found = await checks(files);
+  expect(found.length).toBeLessThan(2);
+  return found[0] ?? null;
+};
 const scripts = (test: string): string => JSON.stringify({ scripts: { test } });
 
 describe("the fastest obvious check", () => {
@@ -11,11 +16,6 @@ describe("the fastest obvious check", () => {
       "what antiphon.yaml says",
       { "antiphon.yaml": "check: ./ci.sh --fast\n", "package.json": scripts("jest") },
       "./ci.sh --fast",
-    ],
-    [
-      "all that antiphon.yaml says",
-      { "antiphon.yml": "checks:\n  - npm run lint\n  - npm test\n" },
-      "npm run lint && npm test",
     ],
     ["npm test", { "package.json": scripts("node --test") }, "npm test"],
     ["yarn test", { "package.json": scripts("jest"), "yarn.lock": "" }, "yarn test"],
@@ -85,6 +85,20 @@ describe("the fastest obvious check", () => {
   });
 });
 
+describe("the checks that antiphon.yaml names", () => {
+  it.each([
+    [
+      "a list: each a command of its own, so that `cd` ends with its command",
+      "checks:\n  - cd web && npm test\n  - cd api && npm test\n",
+      ["cd web && npm test", "cd api && npm test"],
+    ],
+    ["`check` and `checks`", "checks: [npm test]\ncheck: npm run lint\n", ["npm run lint", "npm test"]],
+    ["the same command twice, once", "checks: [npm test]\ncheck: npm test\n", ["npm test"]],
+  ])("are all of them, with %s", async (_name, text, expected) => {
+    expect(await checks({ "antiphon.yaml": text, "package.json": scripts("jest") })).toEqual(expected);
+  });
+});
+
 describe("the other checks", () => {
   const others = (files: Record<string, string>): Promise<string[]> =>
     otherChecks(Object.keys(files), (path) => files[path] ?? null);
@@ -127,7 +141,7 @@ it("every file with a fixed name that discovery reads or looks for is listed", a
   const listing = [...DISCOVERED_FROM, "tests/test_a.py", "a_test.go", "t/a.t"];
   // Each round removes one more file from the listing, so that every probe gets its turn.
   for (let from = 0; from <= listing.length; from += 1) {
-    await discoverCheck(listing.slice(from), (path) => {
+    await discoverChecks(listing.slice(from), (path) => {
       asked.add(path);
       return "";
     });

@@ -54,19 +54,19 @@ const PLACEHOLDER = /no test specified/;
  * @param lacks programs that the image lacks: what needs one of them is passed over, unless the repository declares it
  * @returns a shell command, or null when nothing is obvious
  */
-export async function discoverCheck(
+export async function discoverChecks(
   listing: readonly string[],
   read: ReadText,
   lacks: readonly string[] = [],
-): Promise<string | null> {
+): Promise<string[]> {
   const files = new Set(listing);
-  const own = await declaredCheck(files, read);
-  if (own !== null) return own;
+  const own = await declaredChecks(files, read);
+  if (own.length > 0) return own;
   for (const probe of PROBES) {
     const command = await probe(files, read);
-    if (command !== null && !isLacking(command, lacks)) return command;
+    if (command !== null && !isLacking(command, lacks)) return [command];
   }
-  return null;
+  return [];
 }
 
 export interface CheckCandidate {
@@ -81,7 +81,7 @@ export async function checkCandidates(listing: readonly string[], read: ReadText
     const document = files.has(name) ? asRecord(yamlOf((await read(name)) ?? "", name)) : null;
     if (document?.["setup"] !== undefined) return [];
   }
-  if ((await declaredCheck(files, read)) !== null) return [];
+  if ((await declaredChecks(files, read)).length > 0) return [];
   const commands = await Promise.all(PROBES.map((probe) => probe(files, read)));
   return commands.flatMap((command) =>
     command === null ? [] : [{ command, needs: programsForCheck(command) }],
@@ -94,22 +94,21 @@ export async function checkCandidates(listing: readonly string[], read: ReadText
  */
 export async function otherChecks(listing: readonly string[], read: ReadText): Promise<string[]> {
   const files = new Set(listing);
-  if ((await declaredCheck(files, read)) !== null) return [];
+  if ((await declaredChecks(files, read)).length > 0) return [];
   const commands = await Promise.all([...PROBES, ...LAST_PROBES].map((probe) => probe(files, read)));
   return [...new Set(commands.filter((command) => command !== null))].slice(1);
 }
 
-async function declaredCheck(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
+/** Each is a command of its own, which begins in the root whatever the one before it did. */
+async function declaredChecks(files: ReadonlySet<string>, read: ReadText): Promise<string[]> {
   for (const name of DECLARED_IN) {
     if (!files.has(name)) continue;
     const document = asRecord(yamlOf((await read(name)) ?? "", name));
-    const check = document?.["check"] ?? document?.["checks"];
-    const commands = (Array.isArray(check) ? check : [check]).filter(
-      (item) => typeof item === "string" && item.trim() !== "",
-    );
-    if (commands.length > 0) return commands.join(" && ");
+    const named = [document?.["check"], document?.["checks"]].flat();
+    const commands = named.filter((item): item is string => typeof item === "string" && item.trim() !== "");
+    if (commands.length > 0) return [...new Set(commands)];
   }
-  return null;
+  return [];
 }
 
 const PROBES: readonly Probe[] = [

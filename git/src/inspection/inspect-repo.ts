@@ -27,7 +27,9 @@ import { requireLandTarget } from "./land-target.ts";
 import { neededPrograms, type NeededPrograms } from "./needed-programs.ts";
 import { projectSettings, type ProjectSettings } from "./project-file.ts";
 import { targetGates } from "./target-gates.ts";
+import { decodePath } from "../objects/git-path.ts";
 import { withScratch, type Scratch } from "../repository/scratch.ts";
+import { requireHeldNames } from "../trees/plain-names.ts";
 import { currentBranch, dirtyPaths } from "../work-tree/work-tree.ts";
 
 export interface InspectOptions {
@@ -86,7 +88,7 @@ const MAX_HOPS = 6;
 
 /**
  * @throws AntiphonError ANT_REPO_NOT_FOUND, _NOT_GIT, _NO_COMMITS, _REF_NOT_FOUND, _REF_INVALID, _REF_BLOCKED,
- *   _REF_RESERVED, _REF_UNSURE, _DIRTY, _INCOMPLETE, _UNREADABLE, _CONFIG_INVALID, _DEVCONTAINER
+ *   _REF_RESERVED, _REF_UNSURE, _DIRTY, _INCOMPLETE, _FILE_NAME, _UNREADABLE, _CONFIG_INVALID, _DEVCONTAINER
  */
 export async function inspectRepo(repo: RepoLike, options: InspectOptions = {}): Promise<RepoInspection> {
   const opened = await openRepo(repo);
@@ -200,10 +202,18 @@ async function treeFacts(scratch: Scratch, tree: string): Promise<TreeFacts> {
     throw new AntiphonError("ANT_REPO_INCOMPLETE", detail, { data: { stderr: result.stderr } });
   }
   const listing = result.stdout;
-  let files = 0;
-  for (let at = listing.indexOf(0); at !== -1; at = listing.indexOf(0, at + 1)) files += 1;
+  const paths = pathsOf(listing);
+  requireHeldNames(paths);
   const mayLink = listing.includes("160000 commit ") || listing.includes(".gitattributes\0");
-  return { files, mayLink, needs: neededPrograms(listing) };
+  return { files: paths.length, mayLink, needs: neededPrograms(listing) };
+}
+
+/** Each record of the listing is `<mode> <type> <id>\t<path>`. */
+function pathsOf(listing: Buffer): string[] {
+  const paths: string[] = [];
+  for (let at = 0, end = listing.indexOf(0); end !== -1; at = end + 1, end = listing.indexOf(0, at))
+    paths.push(decodePath(listing.subarray(listing.indexOf(9, at) + 1, end)));
+  return paths;
 }
 
 /** Local changes matter when the run starts from the checked-out commit or lands on the checked-out branch. */

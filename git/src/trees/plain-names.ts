@@ -1,4 +1,6 @@
 import { AntiphonError } from "@antiphon/contracts";
+import { quotePath } from "../objects/git-path.ts";
+import { PATH_FAULTS, pathFault } from "./path-fault.ts";
 import type { TreeEntry } from "../objects/git-object.ts";
 
 /** A handmade tree can hold names that git never checks out. An archive of them would write outside its directory. */
@@ -10,4 +12,14 @@ export function requirePlainNames(entries: readonly TreeEntry[]): void {
   if (odd === undefined) return;
   const told = `its tree has a path no file can have: ${JSON.stringify(odd.path)}`;
   throw new AntiphonError("ANT_REPO_UNREADABLE", told);
+}
+
+/** Names the first path that no sandbox can hold as git does. @throws AntiphonError ANT_REPO_FILE_NAME */
+export function requireHeldNames(paths: readonly string[]): void {
+  for (const path of paths) {
+    const fault = pathFault(path);
+    if (fault === null) continue;
+    const told = `the commit has ${PATH_FAULTS[fault]}: ${quotePath(path.slice(0, 200))}`;
+    throw new AntiphonError("ANT_REPO_FILE_NAME", told);
+  }
 }

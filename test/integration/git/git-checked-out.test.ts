@@ -159,7 +159,7 @@ describe("a branch that moved while a change was verified", () => {
   it("local changes refuse a landing where it has not moved", async () => {
     const { repo, previous, land } = await world();
     repo.write({ "a.txt": "mine\n" });
-    expect(await land()).toMatchObject({ kind: "refused", code: "ANT_REPO_DIRTY" });
+    expect(await land()).toMatchObject({ kind: "refused", code: "ANT_LANDING_FILES" });
     expect([repo.git("rev-parse", "main"), read(repo, "a.txt")]).toEqual([previous, "mine\n"]);
   });
 });

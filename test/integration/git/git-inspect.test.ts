@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { commitFiles, discoverCheck, inspectRepo, protectionOf, type InspectOptions } from "@antiphon/git";
+import { commitFiles, discoverChecks, inspectRepo, protectionOf, type InspectOptions } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, rawGit, tempDir } from "../../support/repo.ts";
 
 afterEach(() => cleanUpRepos());
@@ -129,6 +129,24 @@ describe("a repository a run can start from", () => {
     repo.git("worktree", "add", "-q", tree, "-b", "topic");
     const { landOn, home } = await inspectRepo(tree, { landOn: "alias-of-alias" });
     expect([landOn?.moves, home]).toEqual(["refs/heads/main", repo.path]);
+  });
+});
+
+describe("a file whose name no sandbox can hold", () => {
+  it.each([
+    ["bytes that are no UTF-8", Buffer.from("caf\xe9.txt", "latin1"), "not valid UTF-8"],
+    ["a backslash", Buffer.from("a\\b.txt"), "a backslash"],
+    ["a line break", Buffer.from("a\nb.txt"), "a control character"],
+  ])("refuses the run before it begins: %s", async (_name, name, told) => {
+    const repo = makeRepo({ files: FILES });
+    writeFileSync(Buffer.concat([Buffer.from(`${repo.path}/`), name]), "x\n");
+    repo.git("add", "--all");
+    repo.git("commit", "-q", "-m", "odd");
+    const refusal = { code: "ANT_REPO_FILE_NAME", message: expect.stringContaining(told) as string };
+    await expect(inspectRepo(repo.path)).rejects.toMatchObject(refusal);
+    expect(await inspectRepo(repo.path, { baseRef: repo.head, allowDirty: true })).toMatchObject({
+      files: 2,
+    });
   });
 });
 
@@ -379,10 +397,10 @@ describe("what a commit says about its checks", () => {
     });
     repo.write({ "package.json": '{"scripts":{"test":"true"}}' });
     const files = await commitFiles(repo.path, repo.head);
-    const check = await discoverCheck(files.paths, (path) => files.read(path));
-    expect(check).toBe("npm test");
+    const checks = await discoverChecks(files.paths, (path) => files.read(path));
+    expect(checks).toEqual(["npm test"]);
     const read = (paths: readonly string[]) => files.readAll(paths);
-    const guards = await protectionOf({ listing: files, read, checks: [check ?? ""], discovered: true });
+    const guards = await protectionOf({ listing: files, read, checks, discovered: true });
     const globs = guards.map(({ glob }) => glob);
     expect(globs).toEqual(expect.arrayContaining(["test/a.test.js", "**/package.json", ".github/**"]));
     expect(globs).not.toContain("src/a.js");

@@ -64,7 +64,7 @@ export class BranchLandings {
       await this.#served.requireServedFiles(opened, ref);
       const files = await updateWorktree(opened, { ...move, dryRun: true });
       if (files.kind === "refused" && (await tipOf(opened, ref)) === previous)
-        return { kind: "refused", code: "ANT_REPO_DIRTY", message: files.message };
+        return { kind: "refused", code: "ANT_LANDING_FILES", message: `${files.top}: ${files.message}` };
     }
     const outcome =
       rewrites && previous !== null

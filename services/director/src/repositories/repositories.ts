@@ -10,7 +10,7 @@ import {
 } from "@antiphon/contracts";
 import {
   checkCandidates,
-  discoverCheck,
+  discoverChecks,
   inspectRepo,
   otherChecks,
   treeDiff,
@@ -119,8 +119,7 @@ export class Repositories implements RepositoryPort {
 
   async discoverChecks(repo: RepoRef, commit: string, lacks?: readonly string[]): Promise<string[]> {
     const files = await this.listing(repo, commit);
-    const check = await discoverCheck(files.paths, (path) => files.read(path), lacks);
-    return check === null ? [] : [check];
+    return discoverChecks(files.paths, (path) => files.read(path), lacks);
   }
 
   async otherChecks(repo: RepoRef, commit: string): Promise<string[]> {

@@ -49,3 +49,15 @@ test("a long command is named by its beginning and its end, so that the error be
   expect(shortened(command)).toMatch(/^npm ci && node -e .* \.\.\. .*' \/tmp\/home\/\.agent$/);
   expect(shortened(command).length).toBeLessThan(1000);
 });
+
+test("the end of a traceback stays, though what is said around it is shortened", () => {
+  const failed = [
+    "error: subprocess-exited-with-error",
+    `  × python setup.py egg_info did not run successfully.\n${"      frame\n".repeat(30)}`,
+    "      ModuleNotFoundError: No module named 'tomli'",
+    `  note: This error originates from a subprocess.\n${"hint: See above for details.\n".repeat(15)}`,
+  ].join("\n");
+  const told = wordsOfFailure("", failed);
+  expect(told).toContain(" ... ModuleNotFoundError: No module named 'tomli' ... ");
+  expect(told.length).toBeLessThan(1000);
+});

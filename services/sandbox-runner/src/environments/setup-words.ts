@@ -15,9 +15,19 @@ export function wordsOfFailure(stdout: string, stderr: string): string {
   const said = [stdout, stderr].map(plain).filter((text) => text !== "");
   const errors = said.flatMap((text) => {
     const at = text.search(ERROR_LINE);
-    return at < 0 ? [] : [shortened(text.slice(at).trim())];
+    return at < 0 ? [] : [shortenedError(text.slice(at).trim())];
   });
   return (errors.length > 0 ? errors : said.map((text) => text.slice(-FIRST_CHARS).trim())).join("; ");
+}
+
+/** The line with which a traceback ends. It stays where what pip tells of a `setup.py` has to be shortened around it. */
+const EXCEPTION = /^[^\w\r\n]{0,40}\w{0,60}(?:Error|Exception): [^\r\n]{1,200}/m;
+
+function shortenedError(text: string): string {
+  const short = shortened(text);
+  const [line] = EXCEPTION.exec(text) ?? [];
+  if (line === undefined || short.includes(line)) return short;
+  return `${text.slice(0, FIRST_CHARS)} ... ${line.trim()} ... ${text.slice(-LAST_CHARS)}`.toWellFormed();
 }
 
 /** Without colours, and without what a JVM says of the proxy's settings. */

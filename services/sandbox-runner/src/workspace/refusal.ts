@@ -1,3 +1,5 @@
+import { PATH_FAULTS } from "@antiphon/git/trees/path-fault";
+
 /** The named rules by which content that comes out of, or goes into, a sandbox is refused. */
 export const REFUSAL_RULES = {
   "tar-header": "a header that is not a tar header, or whose checksum is wrong",
@@ -11,16 +13,7 @@ export const REFUSAL_RULES = {
   "type-fifo": "a named pipe",
   "type-sparse": "a sparse file entry",
   "type-unknown": "an entry type that is neither file nor directory",
-  "path-empty": "an empty path",
-  "path-absolute": "an absolute path",
-  "path-parent": "a path with a `..` part",
-  "path-dot": "a path with an empty or `.` part",
-  "path-length": "a path over 1,024 bytes or a part over 255",
-  "path-text": "a path that is not valid UTF-8",
-  "path-control": "a path with a control character",
-  "path-bidi": "a path with a character that changes the writing direction",
-  "path-backslash": "a path with a backslash",
-  "path-git": "a path that some file system takes for `.git`",
+  ...PATH_FAULTS,
   "path-conflict": "a file below something that is not a directory",
   "path-duplicate": "the same path twice",
   "ignore-work": "ignore rules that take too long to decide",

@@ -127,7 +127,9 @@ async function main() {
   heading(code === 0 ? `Done in ${seconds} s (${all} s with set-up)` : `The run did not land (exit ${code})`);
   if (code === 0) {
     console.log(`Look at it:   git -C ${here(repo)} log -p -1 antiphon/${runId()}`);
-    console.log(`The evidence: ${here(join(home, "evidence"))}`);
+    console.log(
+      `The evidence: ${here(join(home, "evidence"))} (the demo's services have ended, and no command asks them now)`,
+    );
     console.log("Your turn:    npx antiphon dev");
     console.log(
       `              npx antiphon run "<intent>" --repo <path> --command "<what edits it>" --check "<what proves it>"`,

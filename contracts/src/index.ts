@@ -155,6 +155,7 @@ export { subjectList } from "./topology/subject-list.ts";
 export * from "./topology/subjects.ts";
 export * from "./topology/topology.ts";
 export { readVersion, upcast, UPCASTERS } from "./validation/upcast.ts";
+export { isSlip } from "./validation/problem.ts";
 export { requestProblem } from "./validation/request-problem.ts";
 export * from "./validation/validate.ts";
 export { durationMs, isoDuration, toContractJson } from "./wire/wire-json.ts";

@@ -1,5 +1,5 @@
 // The settings that are read from the environment, so that a misspelt name is refused instead of passed over. Pure.
-import { distance } from "../validation/problem.ts";
+import { isSlip } from "../validation/problem.ts";
 
 const PREFIX = "ANTIPHON_";
 
@@ -97,7 +97,7 @@ export const VARIABLES: readonly string[] = [
 ];
 
 /**
- * The first name that is one edit away from a setting and none itself, and the setting that is meant. Other unknown names are no
+ * The first name that is a slip of a setting and none itself, and the setting that is meant. Other unknown names are no
  * mistake of this version: they may be of another one, or of a program of the user.
  */
 export function misspelt(names: Iterable<string>): { readonly name: string; readonly meant: string } | null {
@@ -106,7 +106,7 @@ export function misspelt(names: Iterable<string>): { readonly name: string; read
     if (!name.startsWith(PREFIX)) continue;
     const rest = name.slice(PREFIX.length);
     if (known.has(rest)) continue;
-    const meant = VARIABLES.find((one) => distance(one, rest) === 1);
+    const meant = VARIABLES.find((one) => isSlip(rest, one));
     if (meant !== undefined) return { name, meant: PREFIX + meant };
   }
   return null;

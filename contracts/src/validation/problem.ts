@@ -64,9 +64,15 @@ export function distance(a: string, b: string): number {
   return previous[b.length] ?? 64;
 }
 
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_\s]/g, "");
+
+/** Whether another word is this one with one edit, or in another case or with other separators. */
+export function isSlip(word: string, of: string): boolean {
+  return word !== of && (plain(word) === plain(of) || distance(word.toLowerCase(), of.toLowerCase()) === 1);
+}
+
 /** The most similar candidate, or null if none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
-  const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_\s]/g, "");
   let best: { candidate: string; edits: number } | null = null;
   for (const candidate of candidates) {
     const edits =

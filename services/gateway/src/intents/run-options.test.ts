@@ -5,6 +5,7 @@ import { LISTING_AGENT } from "./connector-choice.ts";
 import { runOptionsOf } from "./run-options.ts";
 
 const agent = { kind: "scripted", commands: ["true"] };
+const minimal = { repo: "/srv/app", agent };
 const intent = (inputs: Record<string, unknown>, constraints: Record<string, unknown> = {}): Intent => ({
   goal: "x",
   inputs,
@@ -21,6 +22,23 @@ function refusal(inputs: Record<string, unknown>, constraints: Record<string, un
 }
 
 describe("the options of a run, read from an intent", () => {
+  it.each([
+    ["approvals", { needed: 1 }, "/constraints/approvals"],
+    ["Approval", { needed: 1 }, "/constraints/approvals"],
+    ["scopes", ["src/**"], "scope"],
+    ["landOn", "main", "land_on"],
+    ["check", ["npm test"], "checks"],
+  ])("refuse %s among the inputs, which would be passed over", (key, value, meant) => {
+    const { code, detail, data } = refusal({ ...minimal, [key]: value });
+    expect([code, data.path]).toEqual(["ANT_INTENT_OPTIONS", `/inputs/${key}`]);
+    expect(detail).toContain(`did you mean ${meant}?`);
+  });
+
+  it("leave information of any other name alone", () => {
+    const told = { language: "en", deadline: "Friday", context: { ticket: 12 } };
+    expect(runOptionsOf(intent({ ...minimal, ...told }))).toEqual(runOptionsOf(intent(minimal)));
+  });
+
   it("come from inputs and constraints, with defaults filled in", () => {
     const options = runOptionsOf(
       intent({ repo: "/src/app", agent, checks: ["npm test"] }, { max_attempts: 1 }),

@@ -1,11 +1,13 @@
 // Reads a run's options from an intent's free-form `inputs` and `constraints`. Pure.
 //
 // A known key of the wrong type is refused with its path in the intent. An unknown key in `inputs` is information for the
-// goal and stays untouched; an unknown key in `constraints` is refused, because nothing would enforce it, and so is a
-// connector that the run cannot use (connector-choice.ts).
+// goal and stays untouched, unless it is a constraint or a slip of an option: passed over, `inputs.approvals` would let a change
+// land that nobody approved. An unknown key in `constraints` is refused, because nothing would enforce it, and so is
+// a connector that the run cannot use (connector-choice.ts).
 import {
   AGENT_KINDS,
   AntiphonError,
+  isSlip,
   MATERIAL,
   RUN_OPTION_NAMES,
   RUN_OPTIONS,
@@ -24,6 +26,8 @@ const named = (place: OptionPlace): string[] =>
   RUN_OPTION_NAMES.filter((name) => RUN_OPTIONS[name].place === place);
 const IN_INPUTS = named("inputs");
 const IN_CONSTRAINTS = named("constraints");
+/** Beside the options: what options are made of. */
+const KNOWN_INPUTS = [...IN_INPUTS, "plan", "projects", "topics"];
 /** Not an option of the run: the Router copies it into each task's contract, which bounds it. */
 const CRITERIA = "acceptance_criteria";
 const MAX_CRITERIA = 64;
@@ -33,6 +37,7 @@ const KNOWN_AGENTS: readonly string[] = AGENT_KINDS;
 export function runOptionsOf(intent: Intent): RunOptions {
   const { inputs, constraints } = intent;
   refuseUnknownConstraint(constraints);
+  refuseSlips(inputs);
   checkCriteria(constraints[CRITERIA]);
   const brief = briefChoice(intent);
   const plan = givenPlan(intent);
@@ -91,6 +96,19 @@ function refuseUnknownConstraint(constraints: Record<string, unknown>): void {
   if (unknown === undefined) return;
   const path = `/constraints/${unknown}`;
   throw invalid(path, `${path}: unknown constraint, which nothing would enforce; known: ${known.join(", ")}`);
+}
+
+function refuseSlips(inputs: Record<string, unknown>): void {
+  for (const key of Object.keys(inputs).filter((one) => !KNOWN_INPUTS.includes(one))) {
+    const path = `/inputs/${key}`;
+    const isMeant = (one: string): boolean => one === key || isSlip(key, one);
+    const constraint = [...IN_CONSTRAINTS, CRITERIA].find(isMeant);
+    if (constraint !== undefined)
+      throw invalid(path, `${path}: nothing would enforce it here; did you mean /constraints/${constraint}?`);
+    const input = KNOWN_INPUTS.find(isMeant);
+    if (input !== undefined)
+      throw invalid(path, `${path}: no option; did you mean ${input}? Information needs another name`);
+  }
 }
 
 function checkCriteria(criteria: unknown): void {

@@ -140,7 +140,14 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const onInterrupt = (): void => interrupt.abort();
   process.once("SIGINT", onInterrupt);
   const jsonLines = options.json === true && options.follow === true;
-  if (options.json !== true) context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
+  if (options.json !== true) {
+    context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
+    const note =
+      isBrief || flags.base !== undefined
+        ? null
+        : await (await import("../runs/left-out.ts")).leftOut(repoPath);
+    if (note !== null) context.screen.out(context.screen.colours.dim(note));
+  }
   const { follow, printSummary } = await import("../runs/follow.ts"); // The run is under way meanwhile.
   const { exitCodeOf } = await import("../runs/summary.ts");
   const end = await follow(context, runId, {

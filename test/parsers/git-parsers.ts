@@ -248,6 +248,7 @@ export const gitParsers: readonly Parser[] = [
     name: "a source, for what knows that it is tested",
     reads: [
       "git/src/protection/looks-around.ts",
+      "git/src/protection/aware-signs.ts",
       "git/src/protection/test-awareness.ts",
       "git/src/protection/whereabouts.ts",
     ],

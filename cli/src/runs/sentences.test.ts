@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { RunRecord } from "../gateway/gateway-client.ts";
 import { doingNow, narrate, stillAt } from "./sentences.ts";
 import { statusWords } from "./status-words.ts";
-import { exitCodeOf, summarize, summaryRows } from "./summary.ts";
+import { summaryRows } from "./summary-rows.ts";
+import { exitCodeOf, summarize } from "./summary.ts";
 
 const told = (record: RunRecord) => narrate(record, { tasks: [] });
 

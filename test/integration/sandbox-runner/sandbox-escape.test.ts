@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { SupervisedSandbox } from "../../../services/sandbox-runner/src/conversation/supervised-sandbox.ts";
 import { SEALED_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/sealed-supervisor.ts";
 import { PLAIN_SUPERVISOR } from "../../../services/sandbox-runner/src/supervisor/plain-supervisor.ts";
 import { withSwap } from "../../../services/sandbox-runner/src/pool/swap-grant.ts";
@@ -161,7 +162,7 @@ describe("code that attacks its supervisor", () => {
       const judged =
         "for p in /proc/[0-9]*; do printf x > $p/mem; done 2>/dev/null; for p in /proc/[0-9]*; do dd if=/dev/zero of=$p/mem bs=1 count=1 seek=4096 conv=notrunc; done 2>&1 | grep -c 'Permission denied'";
       const { stdout } = await sandbox.run(shell(judged));
-      const { landlock } = sandbox as Sandbox & { landlock: number };
+      const { landlock } = sandbox as SupervisedSandbox;
       // Without Landlock in the kernel only ptrace's rules protect the process, and the runner reports that.
       if (landlock > 0) expect(Number(stdout.tail)).toBeGreaterThan(1);
       else expect(landlock).toBe(0);
@@ -184,7 +185,7 @@ describe("code that attacks its supervisor", () => {
     const sandbox = await test.provider.start(await test.order());
     const running = sandbox.run(shell("trap '' TERM INT HUP; sleep 60")).catch(() => undefined);
     await engine.list(instance);
-    (sandbox as unknown as { hangUp(): void }).hangUp();
+    (sandbox as SupervisedSandbox).hangUp();
     await sandbox.gone;
     await running;
   });

@@ -64,6 +64,11 @@ export class SupervisedSandbox implements Sandbox {
     return this.#words.hello?.sealed ?? false;
   }
 
+  /** The version of Landlock's rules that hold the code inside; 0: the kernel has none. */
+  get landlock(): number {
+    return this.#words.hello?.landlock ?? 0;
+  }
+
   get bootMs(): number {
     return this.#bootMs;
   }
@@ -71,6 +76,11 @@ export class SupervisedSandbox implements Sandbox {
   /** To be called when the provider reports that the sandbox ran out of memory. */
   memoryRanOut(): void {
     this.#words.memoryRanOut();
+  }
+
+  /** Closes our end of the stream, as the end of this process does. */
+  hangUp(): void {
+    this.#line.hangUp();
   }
 
   /** Waits for the supervisor's hello. */

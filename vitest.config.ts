@@ -9,11 +9,6 @@ import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY, OWN_PROCESS } from "./test/t
 /** Files wait for servers, containers and leases two thirds of the time: so many keep two processors busy. */
 const LANES = Math.min(6, 2 * availableParallelism() + 1);
 
-/** Two campaigns, and a simulation beside them. */
-const CAMPAIGN_LANES = 3;
-
-const SET_UP = ["test/support/cpu-account.ts", "test/support/left-behind.ts"];
-
 const COMMIT_MODE = "commit";
 
 /** Of the programs that tests start: each runner keeps one warm sandbox instead of three, two of which no test would use. */
@@ -50,7 +45,7 @@ function overServers(folders: readonly string[], mode: string, timeoutMs: number
     hookTimeout: timeoutMs,
     maxWorkers: LANES,
     env: STARTED,
-    setupFiles: SET_UP,
+    setupFiles: ["test/support/cpu-account.ts", "test/support/left-behind.ts"],
   };
 }
 
@@ -93,28 +88,27 @@ export default defineConfig(({ mode }) => ({
         },
       },
       {
-        // A campaign has deadlines of its own: the long one beside one of the short ones.
+        // A campaign has deadlines of its own: the long one beside the two short ones, and nothing else beside these.
         test: {
           ...overServers(["chaos"], mode, 5_000),
           name: "chaos",
           sequence: { groupOrder: 2 },
-          maxWorkers: CAMPAIGN_LANES,
+          maxWorkers: 2,
         },
       },
       {
-        // Its worlds fill every processor, and campaigns mostly wait: they have what the campaigns leave.
+        // Its worlds fill every processor.
         test: {
-          ...overServers(["simulation"], mode, 300_000),
+          ...overServers(["simulation"], mode, 60_000),
           name: "simulation",
-          setupFiles: [...SET_UP, "test/support/low-priority.ts"],
-          sequence: { groupOrder: 2 },
-          maxWorkers: CAMPAIGN_LANES,
+          sequence: { groupOrder: 3 },
+          maxWorkers: 1,
         },
       },
       {
         test: {
           name: "nightly",
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           include: [...Object.keys(NIGHTLY), ...AGAIN_AT_NIGHT],
           env: { ANTIPHON_TEST_NIGHT: "1" },
           testTimeout: 120_000,

@@ -185,7 +185,7 @@ describe("code that attacks its supervisor", () => {
     const sandbox = await test.provider.start(await test.order());
     const running = sandbox.run(shell("trap '' TERM INT HUP; sleep 60")).catch(() => undefined);
     await engine.list(instance);
-    (sandbox as SupervisedSandbox).hangUp();
+    sandbox.hangUp();
     await sandbox.gone;
     await running;
   });

@@ -6,6 +6,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -114,4 +115,16 @@ test("lock files of package managers are told from the commit, not from the work
   git("add", "--all");
   git("commit", "--quiet", "--message", "Locks");
   expect(await locks()).toEqual(["yarn.lock"]);
+});
+
+test("a file that changed in the second of the last commit, and is as long as before, is in the patch", async () => {
+  git("config", "core.checkStat", "minimal"); // size and time alone, as if all of it had been done in one second
+  const second = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 60_000);
+  const inThatSecond = (name: string): void => utimesSync(join(repo, name), second, second);
+  inThatSecond("changed");
+  git("update-index", "--refresh");
+  write("changed", "behind\n");
+  inThatSecond("changed");
+  inThatSecond(".git/index");
+  expect((await workTreeDiff(repo)).patch).toContain("+behind");
 });

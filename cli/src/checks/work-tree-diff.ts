@@ -5,7 +5,16 @@
 // the repository changes.
 import { isUtf8 } from "node:buffer";
 import { execFile } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { childEnvironment } from "../config.ts";
@@ -60,8 +69,7 @@ export async function workTreeDiff(directory: string): Promise<WorkTreeDiff> {
       GIT_ALTERNATE_OBJECT_DIRECTORIES: from(top, objects),
     };
     mkdirSync(env.GIT_OBJECT_DIRECTORY);
-    // The copy knows which files are unchanged, so git need not read them again.
-    if (existsSync(from(top, index))) copyFileSync(from(top, index), env.GIT_INDEX_FILE);
+    if (existsSync(from(top, index))) copyIndex(from(top, index), env.GIT_INDEX_FILE);
     await git(top, ["add", "--all"], env);
     const patch = await textDiff(top, head, scratch, env);
     if (patch === "") return { top, head, patch: null, files: 0 };
@@ -70,6 +78,16 @@ export async function workTreeDiff(directory: string): Promise<WorkTreeDiff> {
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * The copy knows which files are unchanged, so git need not read them again. It keeps the time of the index, because git
+ * reads those anew that are as young as the index: they may have changed in the second in which it was written.
+ */
+function copyIndex(index: string, copy: string): void {
+  const { atime, mtime } = statSync(index);
+  copyFileSync(index, copy);
+  utimesSync(copy, atime, mtime);
 }
 
 /**

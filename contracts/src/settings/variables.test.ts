@@ -6,7 +6,7 @@ import { misspelt, VARIABLES } from "./variables.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** What a sandbox is told, what the build puts in, and what only tests read. */
+/** Sandboxes are told these, the build puts them in, or only tests read them. */
 const NO_SETTINGS =
   /^(?:CHECKPOINT|COMPILE_FILE|EGRESS|EPOCH|LAUNCHER|PROGRAMS|QUESTION_FILE|RUN|TASK|TASK_ID|VERSION|TEST_\w+)$/;
 

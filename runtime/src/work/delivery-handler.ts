@@ -13,8 +13,8 @@ import { storeLetter } from "./dead-letters.ts";
 import { ackVerb, type Outcome } from "./outcome.ts";
 
 /**
- * What becomes of one delivery: its record is read and judged, the handler decides, and the table in outcome.ts turns that
- * decision into the answer to the server.
+ * Handles one delivery: reads and judges its record, lets the handler decide, and turns that decision into the answer to the
+ * server by the table in outcome.ts.
  *
  * Promises:
  *   runtime/J4 Because a process can die at any moment, a delivery is acknowledged only after its handler has returned

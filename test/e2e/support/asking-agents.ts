@@ -17,7 +17,7 @@ const GO_ON = `cat /tmp/mark > where.txt; ${FIX}`;
 /** Of one run: a command and its end, before the answer and after it. */
 const CALLS = 4;
 
-/** What a model that asks wants to run, after a conversation as it was sent. */
+/** The command that a model which asks runs next, after the conversation that was sent to it; null: it is done. */
 export function wantsAnswer(sent: string): string | null {
   if (sent.includes(ANSWERED)) return sent.includes("where.txt") ? null : GO_ON;
   return sent.includes("first-container") ? null : ASK;
@@ -45,7 +45,7 @@ export async function goesOn(asking: Asking, agent: string): Promise<void> {
   expect(first.indexOf("first-container"), "the conversation comes before the answer").toBeLessThan(
     first.indexOf(ANSWERED),
   );
-  // What it says that it has used, over both starts, beside what was metered.
+  // The agent reports its use over both starts, beside the metered one.
   const shown = await stack.json<{ model: { tokens: number; said: { tokens: number } } }>(["get", run.runId]);
   const { tokens, said } = shown.document.model;
   expect(said.tokens).toBeGreaterThanOrEqual(CALLS * 1020);

@@ -6,8 +6,8 @@
  *
  * A missed deadline, too much output, an invalid frame and a closed stream each end the container with a named reason.
  *
- * What it is busy with is a turn (turn.ts), the end of the container is container-end.ts, and what a command says is read by
- * command-run.ts.
+ * Each command is a turn of it (turn.ts). container-end.ts waits for the end of the container, and command-run.ts reads the output of a
+ * command.
  */
 import type { SandboxMessage } from "@antiphon/contracts";
 import { withDeadline } from "@antiphon/runtime";

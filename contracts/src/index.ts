@@ -12,6 +12,7 @@ export {
 export { AgentPack, type PackAsks, type PackTranscript } from "./settings/agent-pack.ts";
 export type { PackUsage } from "./settings/pack-usage.ts";
 export { missingProgram, programOf } from "./runs/check-program.ts";
+export { meantCommand } from "./runs/meant-command.ts";
 export { missedNetwork } from "./runs/missed-network.ts";
 export { isPinnedInstall, packAgent, startsAnywhere, type PackChoice } from "./runs/pack-agent.ts";
 export { EgressConfig } from "./settings/egress-config.ts";
@@ -155,7 +156,7 @@ export { subjectList } from "./topology/subject-list.ts";
 export * from "./topology/subjects.ts";
 export * from "./topology/topology.ts";
 export { readVersion, upcast, UPCASTERS } from "./validation/upcast.ts";
-export { isSlip } from "./validation/problem.ts";
+export { isSlip } from "./validation/slip.ts";
 export { requestProblem } from "./validation/request-problem.ts";
 export * from "./validation/validate.ts";
 export { durationMs, isoDuration, toContractJson } from "./wire/wire-json.ts";

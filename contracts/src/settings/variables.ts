@@ -1,5 +1,5 @@
 // The settings that are read from the environment, so that a misspelt name is refused instead of passed over. Pure.
-import { isSlip } from "../validation/problem.ts";
+import { isSlip } from "../validation/slip.ts";
 
 const PREFIX = "ANTIPHON_";
 

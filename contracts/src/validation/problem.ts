@@ -66,11 +66,6 @@ export function distance(a: string, b: string): number {
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[-_\s]/g, "");
 
-/** Whether another word is this one with one edit, or in another case or with other separators. */
-export function isSlip(word: string, of: string): boolean {
-  return word !== of && (plain(word) === plain(of) || distance(word.toLowerCase(), of.toLowerCase()) === 1);
-}
-
 /** The most similar candidate, or null if none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   let best: { candidate: string; edits: number } | null = null;

@@ -2,10 +2,9 @@
  * Refuses a branch to land on that nobody meant: one of the names of Antiphon's own branches, and a new one whose name is a slip of
  * an existing branch or that of a tag. A caller who means such a new branch gives its full name, `refs/heads/<branch>`.
  */
-import { AntiphonError } from "@antiphon/contracts";
+import { AntiphonError, isSlip } from "@antiphon/contracts";
 import { runGit } from "../process/git-process.ts";
 import { resolveRefs, type Repo } from "../repository/repo.ts";
-import { nearMiss } from "./near-miss.ts";
 
 const HEADS = "refs/heads/";
 const OWN = `${HEADS}antiphon/`;
@@ -30,8 +29,8 @@ export async function requireLandTarget(
   if (!isNew || named.startsWith("refs/")) return;
   const [tag] = await resolveRefs(repo, [`refs/tags/${named}`]);
   if (tag != null) throw unsure(`there is no branch ${named}, but a tag of this name`);
-  const meant = nearMiss(named, await branchesOf(repo));
-  if (meant !== null) throw unsure(`there is no branch ${named}; did you mean ${meant}?`);
+  const meant = (await branchesOf(repo)).find((branch) => isSlip(named, branch));
+  if (meant !== undefined) throw unsure(`there is no branch ${named}; did you mean ${meant}?`);
 }
 
 function unsure(message: string): AntiphonError {

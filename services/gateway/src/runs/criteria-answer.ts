@@ -1,5 +1,5 @@
 // An answer to a run that asks what proves it. Pure.
-import { AntiphonError, criteriaAnswers, type CriteriaQuestion } from "@antiphon/contracts";
+import { AntiphonError, criteriaAnswers, meantCommand, type CriteriaQuestion } from "@antiphon/contracts";
 import type { RunFacts } from "@antiphon/run";
 import type { Answer, Approval } from "./side-event.ts";
 
@@ -36,5 +36,16 @@ export function takesUnproven(asks: readonly CriteriaQuestion[], event: Answer |
     throw misfit(
       `${JSON.stringify((answers[bad] ?? answers[0] ?? "").slice(0, 80))} is not one command line`,
     );
+  const slips = given.flatMap((one) => (one.kind === "check" ? mistyped(one.command) : []));
+  if (slips[0] !== undefined) throw misfit(slips[0]);
   return given.some(({ kind }) => kind === "unverified");
+}
+
+/** Said before a sandbox looks for the program, because the run would end there. */
+function mistyped(check: string): string[] {
+  const meant = meantCommand(check);
+  if (meant === null) return [];
+  const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
+  const own = `if there is such a program, answer ${quoted(`env ${check}`)}`;
+  return [`no program of the name in ${quoted(check)} is known; did you mean ${quoted(meant)}? (${own})`];
 }

@@ -108,11 +108,18 @@ describe("an answer to a run that asks for a check", () => {
     ["one bad answer of two", { event: "answer", answers: ["make", ""] }],
     ["an approval without a check", approve],
     ["a request for changes", changes],
+    ["a mistyped program", { event: "answer", answers: ["nmp test"] }],
   ])("is refused if it is %s, and the question stays", (_name, body) => {
     const records = lacks("And this?");
     const questions = ["Which command proves it?", "And this?"];
     expect(() => say(records, body)).toThrow(code("ANT_ANSWER_NO_CHECK", { questions }));
     expect(say(records, { event: "answer", answers: ["make"] }).record).not.toBeNull();
+  });
+
+  it("with a mistyped program is refused with the one that is meant, unless its writer says that it exists", () => {
+    const given = (check: string) => () => say(lacks(), { event: "answer", answers: [check] });
+    expect(given("nmp test")).toThrow('did you mean "npm test"? (if there is such a program, answer "env nmp test")');
+    expect(given("env nmp test")().record).not.toBeNull();
   });
 });
 

@@ -235,6 +235,7 @@ describe("gateway/G5: every answer to bad input is coded JSON", () => {
     ["an id with a wildcard", "GET", "/runs/run_*", {}, 404, "ANT_RUN_NOT_FOUND"],
     ["an id that is very long", "GET", `/runs/run_${"a".repeat(400)}`, {}, 404, "ANT_RUN_NOT_FOUND"],
     ["an invalid limit", "GET", "/runs?limit=-1", {}, 400, "ANT_CONTRACT_INVALID"],
+    ["an unknown parameter", "GET", "/runs?statsu=failed", {}, 400, "ANT_CONTRACT_INVALID"],
     [
       "a key with spaces",
       "POST",
@@ -343,7 +344,7 @@ describe("every spelling of a path", () => {
     try {
       const opened = await closed.call("POST", "/sessions", { headers: { authorization: "Bearer s3cret" } });
       const session = String(opened.body.token);
-      for (const path of ["/sessions", "/%73essions", "/sessions#x", "/v1/session%73", "/sessions?a=1#b"]) {
+      for (const path of ["/sessions", "/%73essions", "/sessions#x", "/v1/session%73", "/sessions?#b"]) {
         expect([path, await status("POST", path, session)]).toEqual([path, "401"]);
         expect([path, await status("POST", path, "s3cret")]).toEqual([path, "201"]);
       }

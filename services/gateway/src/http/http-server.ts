@@ -18,6 +18,7 @@ import type { GuardPolicy } from "./caller-guard.ts";
 import { CallerRates } from "./caller-rates.ts";
 import { errorReply, nameOf, PROBLEM_TYPE } from "./error-reply.ts";
 import { answerUnreadable, learnMethods } from "./http-edge.ts";
+import { requireKnownQuery } from "./query-names.ts";
 import { logAction, logRefusal } from "./request-log.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { SessionTokens } from "./session-tokens.ts";
@@ -98,6 +99,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     if (path !== HOOK_PATH) requireSession(request, policy);
     requireRoute(request, reply, methods);
     if (!isOpen) requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G4
+    requireKnownQuery(request.method, path, request.query);
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself");

@@ -17,7 +17,11 @@ export function openApi(): Json {
   const schemas = Object.fromEntries(contracts.map((name) => [name, jsonSchemaOf(name)]));
   return {
     openapi: "3.1.0",
-    info: { title: "Antiphon gateway", version: "0" },
+    info: {
+      title: "Antiphon gateway",
+      version: "0",
+      description: "A query parameter that an operation does not list is refused (ANT_CONTRACT_INVALID).",
+    },
     paths,
     components: {
       schemas: { ...schemas, ...ANSWERS },

@@ -1,0 +1,32 @@
+// Refuses a query with a parameter that its route does not take: passed over, `?cursro=` would show the first page again. Pure.
+import { nearest } from "@antiphon/contracts/validation/problem";
+import { invalid } from "./paging.ts";
+import { ROUTES, type Route } from "./route-table.ts";
+
+/** By method and path; health probes may bring anything. */
+const NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  ROUTES.filter(({ path }) => path !== "/healthz" && path !== "/readyz").map((route) => [
+    `${route.method} ${route.path}`,
+    namesOf(route),
+  ]),
+);
+
+function namesOf({ query = [], options = {}, paged = false }: Route): string[] {
+  return [...query, ...Object.keys(options), ...(paged ? ["limit", "cursor"] : [])];
+}
+
+/**
+ * @param url the route as the server declares it (`/runs/:id`); the page's files are in no table and take anything
+ * @throws AntiphonError ANT_CONTRACT_INVALID
+ */
+export function requireKnownQuery(method: string, url: string, query: unknown): void {
+  if (typeof query !== "object" || query === null) return;
+  const verb = method === "HEAD" ? "get" : method.toLowerCase();
+  const known = NAMES.get(`${verb} ${url.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")}`);
+  const stranger = known && Object.keys(query).find((name) => !known.includes(name));
+  if (known === undefined || stranger === undefined) return;
+  const name = stranger.slice(0, 64);
+  const meant = nearest(stranger, known);
+  const takes = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
+  throw invalid(name, `unknown query parameter; ${meant === null ? takes : `did you mean ${meant}?`}`);
+}

@@ -19,6 +19,12 @@ test.each([
   });
 });
 
+test("an image that is not allowed is named as the flag, and that of a task by its place in the plan", () => {
+  const code = "ANT_SANDBOX_IMAGE_NOT_ALLOWED";
+  expect(asFlag(refused("/inputs/image", code)).message).toMatch(/^--image: /);
+  expect(asFlag(refused("/inputs/tasks/0/image", code)).message).toMatch(/^\/inputs\/tasks\/0\/image: /);
+});
+
 test.each([["/inputs/agent/argv"], ["/inputs/nothing"], ["/goal"], [""]])(
   "%s has no flag, so the refusal is unchanged",
   (path) => {

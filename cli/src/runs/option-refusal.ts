@@ -8,7 +8,7 @@ import { Failure } from "../failure.ts";
 export function asFlag(refused: Failure): Failure {
   const failure = withoutRun(refused);
   const { path } = failure.data;
-  if (failure.code !== "ANT_INTENT_OPTIONS" || typeof path !== "string") return failure;
+  if (typeof path !== "string" || !isOfOption(failure.code, path)) return failure;
   const found = flagOf(path);
   if (found === null || !failure.message.startsWith(`${path}: `)) return failure;
   const message = `${found}: ${failure.message.slice(path.length + 2)}`;
@@ -31,6 +31,14 @@ function withoutRun(failure: Failure): Failure {
   return exitCode === 1 && isRefused
     ? new Failure(code, message, { remedy, data, cause, exitCode: 2 })
     : failure;
+}
+
+/** The image of a task is named in a plan, not by a flag. */
+function isOfOption(code: string, path: string): boolean {
+  return (
+    code === "ANT_INTENT_OPTIONS" ||
+    (code === "ANT_SANDBOX_IMAGE_NOT_ALLOWED" && !path.startsWith("/inputs/tasks/"))
+  );
 }
 
 function flagOf(path: string): string | null {

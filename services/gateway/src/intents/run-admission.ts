@@ -21,7 +21,7 @@ import {
 } from "./gate-agents.ts";
 import { checkTaskGrants } from "./task-grants.ts";
 import { checksThatStart } from "./lacking-programs.ts";
-import { checkTaskImages } from "./task-images.ts";
+import { checkNamedImages } from "./named-images.ts";
 import { checkPaidAgents } from "./paid-agents.ts";
 import { briefChoice } from "./connector-choice.ts";
 import { briefSources, readSources, requireConnectors } from "./connector-reading.ts";
@@ -106,7 +106,7 @@ export class RunAdmission {
 
   /**
    * `inherited`: budgets that a retry takes over.
-   * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE, ANT_REPLAY_NO_RECORD
+   * @throws AntiphonError ANT_POLICY_REFUSED, ANT_POLICY_THROTTLED, ANT_REPO_*, ANT_CONNECTOR_UNAVAILABLE, ANT_WORK_ITEMS_*, ANT_GATE_OWN_JUDGE, ANT_REPLAY_NO_RECORD, ANT_SANDBOX_IMAGE_*
    */
   async run(
     intent: Intent,
@@ -132,7 +132,7 @@ export class RunAdmission {
     const demanded = await this.#judged(judged, found.gates);
     checkPaidAgents(demanded);
     checkTaskGrants(demanded);
-    await checkTaskImages(this.#backend, demanded);
+    await checkNamedImages(this.#backend, demanded, found.image);
     // The run records its image, so a later change of the repository's configuration does not affect it.
     const used = found.image?.ref ?? found.chosen_image;
     const image = used === undefined ? {} : { image: used };

@@ -19,6 +19,7 @@ import { firstLine, git, runGit, type GitCall, type GitResult } from "../process
 import { isAncestor } from "../landing/landing.ts";
 import { objectStore, openRepo, tipOf, type Repo, type RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch, type Scratch } from "../repository/scratch.ts";
+import { inTheWay } from "./in-the-way.ts";
 import { adoptWritten, type WorkTreeGit } from "./written-files.ts";
 
 const SWITCHES =
@@ -152,7 +153,8 @@ export async function updateWorktree(repo: RepoLike, update: WorkTreeUpdate): Pr
       if (again) result = requireUnlocked(update.ref, await run(bringUp));
     }
     if (result.exitCode === 0) return { kind: "updated", top };
-    return { kind: "refused", top, message: firstLine(result.stderr) };
+    const files = await inTheWay(run, { top, from, to });
+    return { kind: "refused", top, message: files ?? firstLine(result.stderr) };
   });
 }
 

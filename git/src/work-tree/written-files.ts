@@ -61,7 +61,8 @@ function entriesOf(changes: readonly RawChange[]): Buffer {
   );
 }
 
-function names(listing: Buffer): string[] {
+/** The paths of a listing with `-z`. */
+export function names(listing: Buffer): string[] {
   const found: string[] = [];
   for (let at = 0; at < listing.length;) {
     const end = listing.indexOf(0, at);
@@ -73,7 +74,7 @@ function names(listing: Buffer): string[] {
 }
 
 /** True for the path itself, or one that could not exist beside it. */
-function isNear(path: string, others: readonly string[]): boolean {
+export function isNear(path: string, others: readonly string[]): boolean {
   return others.some(
     (other) => other === path || other.startsWith(`${path}/`) || path.startsWith(`${other}/`),
   );

@@ -158,9 +158,20 @@ describe("a branch that moved while a change was verified", () => {
 
   it("local changes refuse a landing where it has not moved", async () => {
     const { repo, previous, land } = await world();
-    repo.write({ "a.txt": "mine\n" });
-    expect(await land()).toMatchObject({ kind: "refused", code: "ANT_LANDING_FILES" });
+    repo.write({ "a.txt": "mine\n", "dir/new.txt": "mine\n", "mine.txt": "also\n" });
+    expect(await land()).toEqual({
+      ...{ kind: "refused", code: "ANT_LANDING_FILES" },
+      message: `${repo.path}: uncommitted changes of a.txt and untracked files (dir/new.txt) are in the way`,
+    });
     expect([repo.git("rev-parse", "main"), read(repo, "a.txt")]).toEqual([previous, "mine\n"]);
+  });
+});
+
+describe("a file in the way of a landing", () => {
+  it("is named also where it stands in place of a directory, and is the only one named", async () => {
+    const { repo, land } = await world();
+    repo.write({ dir: "a file\n" });
+    expect(await land()).toMatchObject({ message: `${repo.path}: untracked files (dir) are in the way` });
   });
 });
 

@@ -113,7 +113,7 @@ describe("antiphon check", () => {
     for (const { code, stderr } of [checked, tried]) {
       expect({ code, stderr }).toMatchObject({ code: 1 });
       expect(stderr).toMatch(
-        /error ANT_ENVIRONMENT_FAILED: .*broken.*\nremedy: .*--image.*--setup.*--no-setup/,
+        /error ANT_ENVIRONMENT_FAILED: .*broken.*\nremedy: Correct the .setup.*--image.*--setup.*--no-setup/,
       );
       expect(stderr).not.toMatch(/evidence|<runId>/);
     }

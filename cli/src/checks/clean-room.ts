@@ -42,22 +42,17 @@ export async function checkInCleanRoom(
     if (!("error" in answer)) return answer;
     // The status was sent before the check began (see the gateway's README).
     const { code, message, remedy, ...data } = answer.error;
-    throw new Failure(code, message, { remedy: remedyWithoutRun(code) ?? remedy, data });
+    const hint = code === "ANT_ENVIRONMENT_FAILED" ? `${remedy} ${WITH_A_RUN}` : remedy;
+    throw new Failure(code, message, { remedy: hint, data });
   } finally {
     clearInterval(timer);
     screen.status(null);
   }
 }
 
-/** The remedy of an error whose own one names a run, where there is none; null: its own one helps. */
-export function remedyWithoutRun(code: string): string | null {
-  if (code !== "ANT_ENVIRONMENT_FAILED") return null;
-  return (
-    "Build the image that the message names, choose one that has the tool (--image), or write the `setup` that fits into antiphon.yaml. " +
-    'A check keeps no log of its setup, but a run does: antiphon run "<intent>" --setup "<command>" tries another setup, ' +
-    "and --no-setup goes without one."
-  );
-}
+const WITH_A_RUN =
+  'A check keeps no log of its setup, but a run does: antiphon run "<intent>" --setup "<command>" tries another setup, ' +
+  "and --no-setup goes without one.";
 
 function howItEnded({ timedOut, exitCode }: CheckReport["checks"][number]): string {
   return timedOut ? "ran out of time" : exitCode === null ? "did not finish" : `exited ${exitCode}`;

@@ -99,7 +99,7 @@ export function openHttpServer(policy: HttpPolicy, log: Logger): FastifyInstance
     if (path !== HOOK_PATH) requireSession(request, policy);
     requireRoute(request, reply, methods);
     if (!isOpen) requireRight(request, rightsFor(request.method, path), `${request.method} ${path}`); // gateway/G4
-    requireKnownQuery(request.method, path, request.query);
+    requireKnownQuery(request.method, path, request.url);
     const needsNats = !OPEN_PATHS.has(path) && !LOCAL_PATHS.has(path);
     if (needsNats && !policy.connected())
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the gateway has lost NATS; it reconnects by itself");

@@ -16,17 +16,21 @@ function namesOf({ query = [], options = {}, paged = false }: Route): string[] {
 }
 
 /**
- * @param url the route as the server declares it (`/runs/:id`); the page's files are in no table and take anything
+ * @param route as the server declares it (`/runs/:id`); the page's files are in no table and take anything
+ * @param url of the request
  * @throws AntiphonError ANT_CONTRACT_INVALID
  */
-export function requireKnownQuery(method: string, url: string, query: unknown): void {
-  if (typeof query !== "object" || query === null) return;
+export function requireKnownQuery(method: string, route: string, url: string): void {
+  const [, query = ""] = (url.split("#", 1)[0] ?? "").split(/\?(.*)/s);
+  if (query === "") return;
   const verb = method === "HEAD" ? "get" : method.toLowerCase();
-  const known = NAMES.get(`${verb} ${url.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")}`);
-  const stranger = known && Object.keys(query).find((name) => !known.includes(name));
+  const known = NAMES.get(`${verb} ${route.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")}`);
+  const stranger = known && [...new URLSearchParams(query).keys()].find((name) => !known.includes(name));
   if (known === undefined || stranger === undefined) return;
-  const name = stranger.slice(0, 64);
   const meant = nearest(stranger, known);
   const takes = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
-  throw invalid(name, `unknown query parameter; ${meant === null ? takes : `did you mean ${meant}?`}`);
+  throw invalid(
+    stranger.slice(0, 64),
+    `unknown query parameter; ${meant === null ? takes : `did you mean ${meant}?`}`,
+  );
 }

@@ -228,6 +228,8 @@ export type RunLine = {
   seq: number;
   /** Why the records of a `corrupt` run cannot be read */
   detail?: string;
+  /** The race that it is part of; absent: it runs alone */
+  race?: string;
 };
 export type RunPage = {
   runs: RunLine[];

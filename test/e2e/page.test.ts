@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { FileBacklog } from "../../services/director/src/work-items/file-backlog.ts";
 import { ANN, BEN, submit as submitFor, untilStatus, type Asked, usePages } from "./support/browser.ts";
 import { eventually } from "./support/program.ts";
-import { FIX } from "./support/project.ts";
+import { CHECK, FIX } from "./support/project.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -208,6 +208,21 @@ describe("a person with the page", () => {
       "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`))",
     );
     expect(found).toEqual([]);
+  });
+
+  test("is told that a run is part of a race, and is led to the other one", async () => {
+    const racing = ["run", "Fix the broken add", "--repo", world.project.path, "--check", CHECK];
+    const { document } = await world.stack.json<{ winner: string; runs: { runId: string }[] }>(
+      [...racing, "--parallel", "2", "--command", FIX],
+      { env: { ANTIPHON_TOKEN: ANN } },
+    );
+    const loser = document.runs.find(({ runId }) => runId !== document.winner)?.runId ?? "none";
+    const page = await pageOf(ANN);
+    await page.locator(`a[href="#/runs/${document.winner}"] .time`).getByText(/^race, /).waitFor();
+    await page.locator(`a[href="#/runs/${document.winner}"]`).click();
+    await page.getByText("Part of a race, of which one run lands.").waitFor();
+    await page.locator(`.race a[href="#/runs/${loser}"]`).click();
+    await page.locator(`.race a[href="#/runs/${document.winner}"]`).getByText("succeeded").waitFor();
   });
 
   test("with a wrong token sees nothing, and is asked again", async () => {

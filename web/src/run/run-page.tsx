@@ -10,6 +10,7 @@ import { ChecksTab } from "./checks-tab.tsx";
 import { LogTab } from "./log-tab.tsx";
 import { closingWords } from "./closing-words.ts";
 import { narrowedSentence } from "./narrowed.ts";
+import { Race } from "./race.tsx";
 import { RecordsTab } from "./records-tab.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { Tasks } from "./tasks.tsx";
@@ -39,6 +40,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
   if (intent?.type !== "intent") return <p className="quiet">Reading the run…</p>;
   const narrowed = narrowedSentence(intent.body);
   const why = closingWords(facts, view);
+  const { race } = intent.body.options;
   return (
     <article>
       <RunHeader
@@ -50,6 +52,7 @@ export default function RunPage({ runId }: { readonly runId: string }): ReactEle
       />
       <h1 className="goal">{harmless(intent.body.intent.goal)}</h1>
       {why !== null && <p className="why">{harmless(why)}</p>}
+      {race !== undefined && <Race race={race} runId={runId} />}
       {narrowed !== null && <p className="quiet">{narrowed}</p>}
       <TimeSlider records={records} upTo={upTo} onChange={setUpTo} />
       {upTo === null && <Decision runId={runId} view={view} requester={intent.body.principal} />}

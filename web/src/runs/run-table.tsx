@@ -50,10 +50,11 @@ export function RunTable({ runs, isFiltered }: RunTableProps): ReactElement {
   );
 }
 
-/** How long it ran, with what, and when it ended. */
-function timeOf({ startedAt, endedAt, code }: RunLine, now: number): string {
+/** Whether it ran against others, how long, with what, and when it ended. */
+function timeOf({ startedAt, endedAt, code, race }: RunLine, now: number): string {
   const end = endedAt === null ? now : Date.parse(endedAt);
   const parts = [
+    race === undefined ? null : "race",
     startedAt === null ? null : duration(end - Date.parse(startedAt)),
     code,
     endedAt === null ? null : ago(now - end),

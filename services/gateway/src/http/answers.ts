@@ -153,7 +153,10 @@ const RUNS = {
       endedAt: orNull(TIME),
       seq: COUNT,
     },
-    { detail: { ...TEXT, description: "Why the records of a `corrupt` run cannot be read" } },
+    {
+      detail: { ...TEXT, description: "Why the records of a `corrupt` run cannot be read" },
+      race: { ...TEXT, description: "The race that it is part of; absent: it runs alone" },
+    },
   ),
   RunPage: object({ runs: list(named("RunLine")), ...NEXT }),
   RunRecord: object(

@@ -16,6 +16,8 @@ export interface RunSummary {
   readonly detail?: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
+  /** The race that it is part of. */
+  readonly race?: string;
   /** Stream sequence of the first record: the order in which runs were accepted. */
   readonly seq: number;
 }
@@ -43,6 +45,7 @@ export function runSummary(facts: RunFacts, seq: number): RunSummary | null {
     code: closed?.code ?? null,
     startedAt: timeOf(openedAt),
     endedAt: closed === null ? null : timeOf(closed.at),
+    ...(intent.options.race === undefined ? {} : { race: intent.options.race }),
     seq,
   };
 }

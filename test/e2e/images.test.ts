@@ -63,14 +63,21 @@ const fixing = (repo: Project): string[] => [
 describe("the image of a run", () => {
   test.each([
     ["--image", (): string[] => ["--image", minimal.ref], () => GREETING],
-    ["antiphon.yaml", (): string[] => [], () => ({ ...GREETING, "antiphon.yaml": `image: ${minimal.ref}\n` })],
-  ])("is refused at once if %s names one that is not allowed, with its name and a remedy", async (by, option, files) => {
-    const { code, stdout, stderr } = await stack.antiphon([...fixing(project(files())), ...option()]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain("ANT_SANDBOX_IMAGE_NOT_ALLOWED");
-    expect(stderr).toContain(`${by}: the image ${minimal.ref} is not on`);
-    expect(stderr).toContain("antiphon images allow");
-  });
+    [
+      "antiphon.yaml",
+      (): string[] => [],
+      () => ({ ...GREETING, "antiphon.yaml": `image: ${minimal.ref}\n` }),
+    ],
+  ])(
+    "is refused at once if %s names one that is not allowed, with its name and a remedy",
+    async (by, option, files) => {
+      const { code, stdout, stderr } = await stack.antiphon([...fixing(project(files())), ...option()]);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("ANT_SANDBOX_IMAGE_NOT_ALLOWED");
+      expect(stderr).toContain(`${by}: the image ${minimal.ref} is not on`);
+      expect(stderr).toContain("antiphon images allow");
+    },
+  );
 
   test("comes from antiphon.yaml or devcontainer.json, is allowed by digest, and needs only a shell", async () => {
     const allowed = await stack.json<{ images: { ref: string; id: string; sealed: boolean }[] }>([

@@ -218,7 +218,10 @@ describe("a person with the page", () => {
     );
     const loser = document.runs.find(({ runId }) => runId !== document.winner)?.runId ?? "none";
     const page = await pageOf(ANN);
-    await page.locator(`a[href="#/runs/${document.winner}"] .time`).getByText(/^race, /).waitFor();
+    await page
+      .locator(`a[href="#/runs/${document.winner}"] .time`)
+      .getByText(/^race, /)
+      .waitFor();
     await page.locator(`a[href="#/runs/${document.winner}"]`).click();
     await page.getByText("Part of a race, of which one run lands.").waitFor();
     await page.locator(`.race a[href="#/runs/${loser}"]`).click();

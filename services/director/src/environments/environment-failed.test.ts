@@ -13,7 +13,11 @@ const report = (of: EgressReport | null): EnvironmentReport => ({
 });
 
 test.each([
-  ["a refused download", report(egress({ refused: 1, first_refused: "ANT_EGRESS_HOST a.example" })), /^Have the operator/],
+  [
+    "a refused download",
+    report(egress({ refused: 1, first_refused: "ANT_EGRESS_HOST a.example" })),
+    /^Have the operator/,
+  ],
   ["a download that failed", report(egress({ first_failed: "ANT_EGRESS_UPSTREAM b.example" })), /^Try again/],
   ["a command that failed", report(egress({})), /^Correct the `setup`/],
   ["a setup without downloads", report(null), /^Correct the `setup`/],

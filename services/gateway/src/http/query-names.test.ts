@@ -6,11 +6,20 @@ it.each([
   ["HEAD", "/runs", "limit=1&limti=2", "limti: unknown query parameter; did you mean limit?"],
   ["GET", "/runs/:id", "token=x#y", "token: unknown query parameter; this route takes none"],
   ["POST", "/runs/:id/retry", "force", "force: unknown query parameter; this route takes none"],
-  ["GET", "/runs/:id/evidence/:task/:epoch/files/*", "k%6Ed=verdict", "knd: unknown query parameter; did you mean kind?"],
+  [
+    "GET",
+    "/runs/:id/evidence/:task/:epoch/files/*",
+    "k%6Ed=verdict",
+    "knd: unknown query parameter; did you mean kind?",
+  ],
   ["GET", "/policy", "repo=/a&repository=/b", "repository: unknown query parameter; this route takes repo"],
 ])("%s %s refuses ?%s by its name", (method, route, query, detail) => {
   expect(() => requireKnownQuery(method, route, `/path?${query}`)).toThrow(
-    expect.objectContaining({ code: "ANT_CONTRACT_INVALID", detail, data: { path: detail.split(":")[0] } }) as Error,
+    expect.objectContaining({
+      code: "ANT_CONTRACT_INVALID",
+      detail,
+      data: { path: detail.split(":")[0] },
+    }) as Error,
   );
 });
 

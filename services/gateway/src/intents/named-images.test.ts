@@ -43,10 +43,13 @@ test("a run that names such an image itself is refused with the place of the opt
   });
 });
 
-test.each(["team/go:1", ID, ALIAS, "default", "team/gone:1"])("a run may name the image %s", async (image) => {
-  await check([], image);
-  await check([task(1, image)], undefined, ofFile(image));
-});
+test.each(["team/go:1", ID, ALIAS, "default", "team/gone:1"])(
+  "a run may name the image %s",
+  async (image) => {
+    await check([], image);
+    await check([task(1, image)], undefined, ofFile(image));
+  },
+);
 
 test.each([
   ["is on no list", "team/other:1", "ANT_SANDBOX_IMAGE_NOT_ALLOWED"],

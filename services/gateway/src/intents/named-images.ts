@@ -20,14 +20,20 @@ export async function checkNamedImages(
   const own = ofRun ?? ofRepository?.ref;
   const isNamed = (image: string): boolean => image !== DEFAULT_IMAGE;
   const named = tasks.flatMap(({ image }, i) =>
-    image === undefined || image === own || !isNamed(image) ? [] : [{ image, path: `/inputs/tasks/${i}/image` }],
+    image === undefined || image === own || !isNamed(image)
+      ? []
+      : [{ image, path: `/inputs/tasks/${i}/image` }],
   );
   const first = own !== undefined && isNamed(own) ? own : null;
   if (first === null && named.length === 0) return;
   const images = await allowedImages(backend);
   if (images === null) return;
   if (first !== null && rowsOf(images, first).length === 0 && (await isRefused(backend, first)))
-    throw refused("ANT_SANDBOX_IMAGE_NOT_ALLOWED", first, ofRun === undefined ? ofRepository : "/inputs/image");
+    throw refused(
+      "ANT_SANDBOX_IMAGE_NOT_ALLOWED",
+      first,
+      ofRun === undefined ? ofRepository : "/inputs/image",
+    );
   for (const { image, path } of named) {
     const rows = rowsOf(images, image);
     if (rows.length === 0) throw refused("ANT_SANDBOX_IMAGE_NOT_ALLOWED", image, path);

@@ -118,7 +118,9 @@ describe("an answer to a run that asks for a check", () => {
 
   it("with a mistyped program is refused with the one that is meant, unless its writer says that it exists", () => {
     const given = (check: string) => () => say(lacks(), { event: "answer", answers: [check] });
-    expect(given("nmp test")).toThrow('did you mean "npm test"? (if there is such a program, answer "env nmp test")');
+    expect(given("nmp test")).toThrow(
+      'did you mean "npm test"? (if there is such a program, answer "env nmp test")',
+    );
     expect(given("env nmp test")().record).not.toBeNull();
   });
 });

@@ -66,8 +66,11 @@ interface Failure {
   readonly ok: false;
   readonly code: string;
   readonly message: string;
+  /** Absent: that of the code. */
+  readonly remedy?: string;
 }
 
-function failureOf({ code, message }: Failure): AntiphonError {
-  return new AntiphonError(isErrorCode(code) ? code : "ANT_SANDBOX_FAILED", message);
+function failureOf({ code, message, remedy }: Failure): AntiphonError {
+  if (!isErrorCode(code)) return new AntiphonError("ANT_SANDBOX_FAILED", message);
+  return new AntiphonError(code, message, remedy === undefined ? {} : { remedy });
 }

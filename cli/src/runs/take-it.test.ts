@@ -45,7 +45,7 @@ test("the suggested command works: a merge in a work tree, a fetch from a bare r
 
 test("a run whose commits the branch of --land did not take still says how to take them", () => {
   const repo = "https://git.example.com/acme/app.git";
-  const tasks = [{ commit: "c0ffee" }, { commit: null }] as RunSummary["tasks"];
+  const tasks = [{ commit: "c0ffee" }, { commit: null }] as unknown as RunSummary["tasks"];
   expect(takeIt(run({ repo, status: "failed", tasks: tasks.slice(0, 1) }))).toBe(
     `git fetch ${repo} antiphon/run_a`,
   );

@@ -23,7 +23,11 @@ test("another program at that address is called one", () => {
 });
 
 test("stored policies that cannot be read are a problem, because they refuse every run; another refusal is none", () => {
-  const { code, detail: message, remedy } = new AntiphonError("ANT_POLICY_INVALID", "ANT_POLICIES/config: no");
+  const {
+    code,
+    detail: message,
+    remedy,
+  } = new AntiphonError("ANT_POLICY_INVALID", "ANT_POLICIES/config: no");
   expect(policyFindings({ code, message, remedy })).toEqual([
     { name: "policy", state: "problem", detail: message, remedy },
   ]);

@@ -141,6 +141,8 @@ test("a setup that fails ends the run without an attempt, is not tried again by 
     const place = [runId, "T-001", "1", "--verdict", "environment/setup.log"];
     const { stdout } = await stack.antiphon(["evidence", "get", ...place]);
     expect(stdout).toMatch(/^[0-9a-f-]{36}$/m);
+    const logs = await stack.antiphon(["logs", runId]); // The command that the remedy names.
+    expect(logs.stdout).toContain(/[0-9a-f-]{36}/.exec(stdout)![0]);
     return { runId, log: stdout };
   };
   const change = ["--command", "echo b > a.txt", "--allow-unproven"];

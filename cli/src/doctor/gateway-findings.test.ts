@@ -1,6 +1,6 @@
 import { AntiphonError } from "@antiphon/contracts";
 import { expect, test } from "vitest";
-import { gatewayProblem } from "./gateway-findings.ts";
+import { gatewayProblem, policyFindings } from "./gateway-findings.ts";
 
 const url = "http://127.0.0.1:3001";
 
@@ -20,4 +20,17 @@ test("another program at that address is called one", () => {
   expect(gatewayProblem(url, 200, "<html>").detail).toBe(`${url} answers 200, but it is not a gateway`);
   expect(gatewayProblem(url, 500, '{"error": "x"}').remedy).toContain("ANTIPHON_GATEWAY_URL");
   expect(gatewayProblem(url, 404, "null").detail).toBe(`${url} answers 404`);
+});
+
+test("stored policies that cannot be read are a problem, because they refuse every run; another refusal is none", () => {
+  const {
+    code,
+    detail: message,
+    remedy,
+  } = new AntiphonError("ANT_POLICY_INVALID", "ANT_POLICIES/config: no");
+  expect(policyFindings({ code, message, remedy })).toEqual([
+    { name: "policy", state: "problem", detail: message, remedy },
+  ]);
+  expect(policyFindings({ code: "ANT_REPO_NOT_GIT", message: "/ is none", remedy: "x" })).toEqual([]);
+  expect(policyFindings(null)).toEqual([]);
 });

@@ -20,7 +20,15 @@ export async function gatewayAndPorts(config: CliConfig): Promise<Finding[]> {
       missing.length === 0
         ? ok("services", names.join(", "))
         : problem("services", `missing: ${missing.join(", ")}`, `antiphon serve --role ${missing[0] ?? ""}`);
-    return [ok("gateway", gatewayUrl), present, natsUsers(services), ...storageFindings(storage)];
+    // The root of the file system is no repository: only whether the policies can be read is asked.
+    const held = await http.exchange(`${gatewayUrl}/policy?repo=/`, asked).catch(() => null);
+    return [
+      ok("gateway", gatewayUrl),
+      present,
+      natsUsers(services),
+      ...policyFindings(held === null ? null : errorIn(held.body.toString())),
+      ...storageFindings(storage),
+    ];
   }
   if (answer !== null) return [gatewayProblem(gatewayUrl, answer.status, answer.body.toString())];
   const gateway = off("gateway", `nothing answers at ${gatewayUrl}`, "antiphon dev starts everything");
@@ -33,6 +41,11 @@ function natsUsers(services: readonly Present[]): Finding {
   if (shared.length === 0) return ok("NATS users", "each service has its own");
   const detail = `${[...new Set(shared)].sort().join(", ")} may do everything on NATS`;
   return off("NATS users", detail, "antiphon nats bootstrap creates a user for each service");
+}
+
+/** Policies that cannot be read refuse every run. */
+export function policyFindings(told: Told | null): Finding[] {
+  return told?.code === "ANT_POLICY_INVALID" ? [problem("policy", told.message, told.remedy)] : [];
 }
 
 /** Nothing of a gateway of an older release, which does not tell. */
@@ -83,7 +96,7 @@ export function gatewayProblem(url: string, status: number, body: string): Findi
   return problem("gateway", `${url} answers ${status}${isStranger}`, remedy);
 }
 
-interface Told {
+export interface Told {
   readonly code: string;
   readonly message: string;
   readonly remedy: string;

@@ -18,6 +18,7 @@ const run = (over: Partial<RunSummary> = {}): RunSummary =>
     repo,
     branch: "antiphon/run_a",
     landedOn: "refs/heads/antiphon/run_a",
+    tasks: [],
     ...over,
   }) as RunSummary;
 
@@ -40,6 +41,15 @@ test("the suggested command works: a merge in a work tree, a fetch from a bare r
   expect(takeIt(run({ repo: bare }))).toBe(`git fetch ${bare} antiphon/run_a`);
   execFileSync("sh", ["-c", merge], { stdio: "ignore" });
   expect(takeIt(run())).toBeNull(); // Merged by now.
+});
+
+test("a run whose commits the branch of --land did not take still says how to take them", () => {
+  const repo = "https://git.example.com/acme/app.git";
+  const tasks = [{ commit: "c0ffee" }, { commit: null }] as unknown as RunSummary["tasks"];
+  expect(takeIt(run({ repo, status: "failed", tasks: tasks.slice(0, 1) }))).toBe(
+    `git fetch ${repo} antiphon/run_a`,
+  );
+  expect(takeIt(run({ repo, status: "failed", tasks }))).toBeNull();
 });
 
 test("no command is suggested if none would work", () => {

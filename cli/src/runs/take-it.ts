@@ -5,8 +5,10 @@ import { quoted } from "../checks/command-line.ts";
 import type { RunSummary } from "./summary.ts";
 
 /** Null: the result has landed on its target branch, is merged already, or the repository is not readable here. */
-export function takeIt({ status, repo, branch, landedOn }: RunSummary): string | null {
-  if (status !== "succeeded" || repo === null || branch === null) return null;
+export function takeIt({ status, repo, branch, landedOn, tasks }: RunSummary): string | null {
+  // All of it is verified and on the run's branch, and only the branch of --land did not take it.
+  const isKept = status === "failed" && tasks.length > 0 && tasks.every(({ commit }) => commit !== null);
+  if ((status !== "succeeded" && !isKept) || repo === null || branch === null) return null;
   if (landedOn !== null && landedOn !== `refs/heads/${branch}`) return null;
   if (looksLikeUrl(repo)) return `git fetch ${quoted(repo)} ${branch}`;
   const git = (...args: string[]): string | null => answer(repo, args);

@@ -27,6 +27,7 @@ const OF_ALL: Names = {
   rerun: "retry",
   up: "dev",
   artifacts: "evidence get",
+  export: "evidence export",
 };
 
 /** By the words before the unknown one. */

@@ -15,6 +15,9 @@ interface LogFlags {
 /** `checks/1.stdout.txt`, `work/1.stderr.txt`; the other files of a bundle are its documents. */
 const IS_LOG = /\.(stdout|stderr)\.txt$/;
 
+/** Shown where nothing else ran: a failed setup ends its task before an attempt and before its checks. */
+const IS_SETUP_LOG = /^environment\/setup\.log$/;
+
 const TRANSCRIPT = /^transcript\.(jsonl|json|txt)$/;
 
 export const addLogs: AddVerb = (program, context) => {
@@ -35,7 +38,9 @@ export const addLogs: AddVerb = (program, context) => {
     )
     .action(async (id: string, flags: LogFlags) => {
       if (flags.transcript === true) return printTranscripts(context, id, flags);
-      const files = await printStored(context, id, flags);
+      const files =
+        (await printStored(context, id, flags, IS_LOG)) ||
+        (await printStored(context, id, flags, IS_SETUP_LOG));
       if (files === 0 && flags.json !== true && flags.follow !== true)
         context.screen.err("no output yet, or no command printed anything");
       if (flags.follow === true) await printLive(context, id, flags);
@@ -43,13 +48,18 @@ export const addLogs: AddVerb = (program, context) => {
 };
 
 /** Returns how many files it printed. */
-async function printStored(context: CliContext, id: string, { json }: LogFlags): Promise<number> {
+async function printStored(
+  context: CliContext,
+  id: string,
+  { json }: LogFlags,
+  wanted: RegExp,
+): Promise<number> {
   const { filePath } = await import("../evidence/evidence-view.ts");
   const gateway = await context.gateway();
   const { bundles } = await gateway.get("/runs/{id}/evidence", { id });
   let files = 0;
   for (const { taskId, epoch, kind, manifest } of bundles) {
-    for (const { path, blob } of manifest.files.filter((file) => IS_LOG.test(file.path))) {
+    for (const { path, blob } of manifest.files.filter((file) => wanted.test(file.path))) {
       if (blob.bytes === 0) continue;
       files += 1;
       const bytes = await gateway.bytes(filePath(id, taskId, epoch, path, kind === "verdict"));

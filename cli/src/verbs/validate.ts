@@ -22,11 +22,13 @@ export const addValidate: AddVerb = (program, context) => {
       if (schema !== undefined && schemaNameOf(schema) === null) {
         throw new Failure("ANT_CONTRACT_UNKNOWN", `there is no contract ${JSON.stringify(schema)}`);
       }
-      const outcome = validateDocument(readText(file), {
+      const text = readText(file);
+      const outcome = validateDocument(text, {
         filename: file,
         ...(schema === undefined ? {} : { schema }),
       });
       if (outcome.ok) {
+        if (!/\.ya?ml$/.test(file) && /^\s*[[{]/.test(text)) requireJson(file, text);
         if (options.json === true) return context.screen.json({ ok: true, schema: outcome.schema });
         return context.screen.out(`${file} is a valid ${outcome.schema}`);
       }
@@ -47,3 +49,15 @@ export const addValidate: AddVerb = (program, context) => {
       );
     });
 };
+
+/** Documents are read as YAML, which allows a comma behind the last value and comments; whoever reads it as JSON does not. */
+export function requireJson(file: string, text: string): void {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Failure("ANT_CONTRACT_INVALID", `${file}: fits its contract as YAML, but is not JSON: ${why}`, {
+      remedy: "correct it, or give the file a name that ends in .yaml",
+    });
+  }
+}

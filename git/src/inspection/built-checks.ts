@@ -56,12 +56,14 @@ export async function rubyTests(files: ReadonlySet<string>): Promise<string | nu
   return `${files.has("Gemfile") ? "bundle exec " : ""}ruby -Ilib -Itest -e '${each}'`;
 }
 
-/** The script `test` of composer.json, else PHPUnit by its configuration. */
+/** The script `test` of composer.json, else PHPUnit by its configuration, or on `tests` if Composer installs it. */
 async function php(files: ReadonlySet<string>, read: ReadText): Promise<string | null> {
   const manifest = await textOf(files, read, "composer.json");
   if (/"scripts"\s*:\s*\{[^{}]*"test"\s*:/.test(manifest)) return "composer test";
-  if (!PHP_FILES.slice(0, 3).some((name) => files.has(name))) return null;
-  return /"phpunit\/phpunit"/.test(manifest) ? "vendor/bin/phpunit" : "phpunit";
+  const isInstalled = /"phpunit\/phpunit"/.test(manifest);
+  if (PHP_FILES.slice(0, 3).some((name) => files.has(name)))
+    return isInstalled ? "vendor/bin/phpunit" : "phpunit";
+  return isInstalled && has(files, /^tests\/(.*\/)?[^/]*Test\.php$/) ? "vendor/bin/phpunit tests" : null;
 }
 
 /** A build beside the sources, in a directory that is thrown away with the sandbox. */

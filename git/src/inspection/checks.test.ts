@@ -53,6 +53,11 @@ describe("the fastest obvious check", () => {
       "vendor/bin/phpunit",
     ],
     [
+      "PHPUnit of Composer without a configuration",
+      { "composer.json": '{"require-dev":{"phpunit/phpunit":"*"}}', "tests/Unit/ParserTest.php": "" },
+      "vendor/bin/phpunit tests",
+    ],
+    [
       "CTest",
       { "CMakeLists.txt": "enable_testing()\n" },
       "cmake -S . -B /tmp/build && cmake --build /tmp/build -j2 && ctest --test-dir /tmp/build --output-on-failure",

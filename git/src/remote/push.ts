@@ -56,13 +56,22 @@ export async function pushRef(
   const reason = /\[(?:remote )?rejected\] \((.{1,300})\)/.exec(line)?.[1] ?? line.slice(0, 300);
   if (/(?:cannot|unable to|failed to) lock|\.lock\b/i.test(reason))
     throw new AntiphonError("ANT_LANDING_REF_LOCKED", `${url}: ${reason}`);
-  throw new AntiphonError("ANT_LANDING_REMOTE_REFUSED", `${url}: ${reason}`);
+  throw new AntiphonError("ANT_LANDING_REMOTE_REFUSED", [`${url}: ${reason}`, ...saidBy(result)].join("; "));
 }
 
 /** The line of `push --porcelain` about the ref: `<flag> TAB <from>:<to> TAB <summary>`; null: there is none. */
 function answerOf({ stdout }: GitResult, ref: string): string | null {
   const lines = stdout.toString("utf8").split("\n");
   return lines.find((line) => line.split("\t")[1]?.endsWith(`:${ref}`) === true) ?? null;
+}
+
+/** What the server's rules and hooks said: at most 500 characters of the lines `remote: <text>` that are neither progress nor git's. */
+function saidBy({ stderr }: GitResult): string[] {
+  const lines = stderr.split(/[\r\n]/).map((line) => /^remote: (.*?)(?:\x1b\[K|\s)*$/.exec(line)?.[1] ?? "");
+  const said = lines.filter(
+    (line) => /\w/.test(line) && !/: +\d+% \(|, done\.$|^error: hook declined/.test(line),
+  );
+  return said.length === 0 ? [] : [said.join(" ").slice(0, 500)];
 }
 
 type Holder =

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { BUCKETS } from "@antiphon/contracts";
 import type { PolicyConfig, SessionEvent } from "@antiphon/contracts";
 import { openKv } from "@antiphon/runtime";
+import { noHeaders } from "../../../runtime/src/nats/wire-headers.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, intentFor, openWorld } from "./gateway-world.ts";
 import type { Answer, World } from "./gateway-world.ts";
@@ -241,6 +242,24 @@ describe("a repository's profile", () => {
       expect([path, await land(path, "refs/heads/main")]).toEqual([path, "protectedBranches"]);
     expect(await land(theirs, "alias")).toBe("protectedBranches");
     expect(await land(theirs, "fresh")).toBe(202);
+  });
+
+  it("is refused by name if what people stored is not JSON: the advice is to correct it, and nothing is allowed meanwhile", async () => {
+    const headers = bearer((await session()).token);
+    const payload = Buffer.from('{"profiles": {},}');
+    const subject = `$KV.${BUCKETS.policies}.config`;
+    const out = { stream: `KV_${BUCKETS.policies}`, subject, payload, headers: noHeaders, group: false };
+    expect(await world.bus.publish(out)).toMatchObject({ kind: "ok" });
+    const answers = [
+      await world.call("GET", "/policy?repo=/", { headers }), // Not the path is at fault, so it is not what is named.
+      await world.call("POST", "/intents", { headers, body: intentFor(ours, {}) }),
+    ];
+    for (const answer of answers) {
+      const { code, remedy, message } = errorOf(answer);
+      expect([answer.status, code]).toEqual([500, "ANT_POLICY_INVALID"]);
+      expect(message).toMatch(/ANT_POLICIES\/config is not JSON: .*position 16/);
+      expect(remedy).toMatch(/^Correct them/);
+    }
   });
 
   it("is strict if a deployment with a token has stored no policies", async () => {

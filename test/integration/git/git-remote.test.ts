@@ -167,6 +167,7 @@ describe("a repository by URL", () => {
     await expect(pushRef(mirrors, url, repo, { ref: RUN, next, old: null })).rejects.toMatchObject({
       code: "ANT_LANDING_REMOTE_REFUSED",
       disposition: "terminal",
+      detail: expect.stringMatching(/hook declined; protected branch$/) as string,
     });
     expect(at(bare, RUN)).toBeNull();
   });

@@ -1,10 +1,11 @@
 import { useRef, useState, type ReactElement } from "react";
 import { get, post } from "../api/gateway.ts";
 import { Action } from "../screen/action.tsx";
+import { harmless } from "../screen/harmless.ts";
 import { usePolled } from "../screen/polled.ts";
 import { AgentFields, packOf } from "./agent-fields.tsx";
 import { BriefFields } from "./brief-fields.tsx";
-import { intentOf, isComplete, NO_FIELDS, type IntentFields } from "./intent.ts";
+import { intentOf, lackOf, NO_FIELDS, type IntentFields } from "./intent.ts";
 import { RepositoryFields } from "./repository-fields.tsx";
 
 interface IntentFormProps {
@@ -21,6 +22,7 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
 
   const packs = usePolled("/agents", {}, 60_000).data?.agents ?? [];
   const pack = packOf(fields, packs);
+  const lack = lackOf({ ...fields, repo }, pack !== undefined);
 
   const start = async (): Promise<void> => {
     const named = pack === undefined ? null : (await get("/agents/{name}", { name: pack.name })).agent;
@@ -70,9 +72,10 @@ export function IntentForm({ onStarted, lastRepo }: IntentFormProps): ReactEleme
         {fields.about === "brief" && <BriefFields fields={fields} set={set} />}
         <AgentFields fields={fields} packs={packs} set={set} />
         {fields.about === "repository" && <RepositoryFields fields={fields} set={set} />}
-        <Action kind="primary" perform={start} disabled={!isComplete(fields, pack !== undefined)}>
+        <Action kind="primary" perform={start} disabled={lack !== null}>
           Start the run
         </Action>
+        {lack !== null && <span className="quiet">{harmless(lack)}</span>}
       </form>
     </details>
   );

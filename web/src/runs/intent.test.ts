@@ -1,7 +1,7 @@
 import { packAgent } from "@antiphon/contracts/runs/pack-agent";
 import { validate } from "@antiphon/contracts/validation/validate";
 import { expect, it } from "vitest";
-import { intentOf, isComplete, NO_FIELDS } from "./intent.ts";
+import { intentOf, lackOf, NO_FIELDS } from "./intent.ts";
 
 const fields = { ...NO_FIELDS, goal: " Fix it ", repo: "/srv/app", does: "make fix" };
 
@@ -70,8 +70,17 @@ it("makes the brief of the seed of a goal alone, and of every field", () => {
 });
 
 it("is complete with a goal for a brief, and with an agent too for a repository", () => {
-  expect(isComplete({ ...fields, does: " " }, false)).toBe(false);
-  expect(isComplete({ ...fields, does: "" }, true)).toBe(true);
-  expect(isComplete({ ...fields, goal: " " }, true)).toBe(false);
-  expect(isComplete({ ...fields, about: "brief", does: "" }, false)).toBe(true);
+  expect(lackOf(fields, false)).toBeNull();
+  expect(lackOf({ ...fields, does: " " }, false)).toBe("A run needs a program.");
+  expect(lackOf({ ...fields, agent: "scripted", does: " " }, false)).toBe("A run needs a command.");
+  expect(lackOf({ ...fields, repo: " " }, false)).toBe("A run needs a repository.");
+  expect(lackOf({ ...fields, does: "" }, true)).toBeNull();
+  expect(lackOf({ ...fields, goal: " " }, true)).toBe("A run needs a goal.");
+  expect(lackOf({ ...fields, about: "brief", repo: "", does: "" }, false)).toBeNull();
+  // An amount that cannot be read would otherwise be no budget, without a word.
+  for (const modelUsd of ["1,5", "abc", "-1"])
+    expect(lackOf({ ...fields, modelUsd }, true)).toBe(
+      `"${modelUsd}" is no amount in USD: write it like 0.50.`,
+    );
+  for (const modelUsd of ["", "0", " 1.5 "]) expect(lackOf({ ...fields, modelUsd }, true)).toBeNull();
 });

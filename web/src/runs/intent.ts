@@ -78,9 +78,17 @@ function briefOf(fields: IntentFields, pack: object | null): Intent {
   return { goal: goal.trim(), ...connectors, inputs, constraints };
 }
 
-/** Whether everything that a run needs is there. `pack`: an agent pack is chosen. */
-export function isComplete({ goal, about, does }: IntentFields, pack: boolean): boolean {
-  return goal.trim() !== "" && (about === "brief" || pack || does.trim() !== "");
+/** What keeps the form from being sent, for the person who fills it in; null: nothing. `pack`: an agent pack is chosen. */
+export function lackOf(
+  { goal, about, repo, agent, does, modelUsd }: IntentFields,
+  pack: boolean,
+): string | null {
+  if (goal.trim() === "") return "A run needs a goal.";
+  if (about === "repository" && repo.trim() === "") return "A run needs a repository.";
+  if (pack && !(Number(modelUsd) >= 0))
+    return `${JSON.stringify(modelUsd.trim())} is no amount in USD: write it like 0.50.`;
+  if (about === "brief" || pack || does.trim() !== "") return null;
+  return agent === "command" ? "A run needs a program." : "A run needs a command.";
 }
 
 function agentOf({ agent, does }: IntentFields, pack: object | null): object {

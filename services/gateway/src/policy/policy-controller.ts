@@ -46,9 +46,9 @@ export class PolicyController {
       throw new AntiphonError("ANT_CONTRACT_INVALID", "repo: must be an absolute path or a URL", {
         data: { path: "repo" },
       });
+    const policies = await this.#guard.policies();
     const repo = { name: path, path };
     const place = placeOf(await this.#backend.inspect({ repo, allow_dirty: true, image_named: true }));
-    const policies = await this.#guard.policies();
     const holdings = profilesFor(policies, placesOf(place), principal);
     return {
       repo: place.top,

@@ -76,7 +76,7 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
       return { config: config as SessionConfig, entries: entries as SessionLog["entries"] };
     },
     async policies() {
-      const stored = await within(DEADLINE_MS, policies.get(keys.policies));
+      const stored = await within(DEADLINE_MS, policies.get(keys.policies)).catch(asPolicyFault);
       if (stored === null) return builtIn;
       const outcome = validate("PolicyConfig", stored.value);
       if (!outcome.ok)
@@ -84,6 +84,13 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
       return outcome.value;
     },
   };
+}
+
+/** People write the policies, and without them the built-in ones would apply: the remedy is to correct them, not to delete them. */
+function asPolicyFault(error: unknown): never {
+  if (!(error instanceof AntiphonError) || error.code !== "ANT_STATE_CORRUPT") throw error;
+  const why = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  throw new AntiphonError("ANT_POLICY_INVALID", `${error.detail}${why}`, { cause: error });
 }
 
 /** False: the register is already written. */

@@ -28,6 +28,19 @@ test.each<[string, string, string, string]>([
   ["apt's error", "", "Reading\nE: Unable to locate package x\n", "E: Unable to locate package x"],
   ["the ends of both where no line is an error", "no such file", "x: gone\n", "no such file; x: gone"],
   [
+    "what Composer says before its usage",
+    "",
+    `Loading\n\nIn CurlDownloader.php line 623:\n\n  The file could not be downloaded   \n\n\ninstall [--prefer-source] ${"[--no-dev] ".repeat(60)}[--] [<packages>...]\n\n`,
+    "Loading\n\nIn CurlDownloader.php line 623:\n\n  The file could not be downloaded",
+  ],
+  [
+    "the last whole lines of a long end",
+    "",
+    `Retrying fetcher (4/4): ${"x".repeat(390)}\n\nCould not fetch specs\nfrom the server\n`,
+    "Could not fetch specs\nfrom the server",
+  ],
+  ["the end of a line that is too long", "", `${"x".repeat(500)}y`, `${"x".repeat(399)}y`],
+  [
     "nothing that a JVM says of the proxy",
     "",
     "Picked up JAVA_TOOL_OPTIONS: -Dhttp.proxyHost=127.0.0.1\n",

@@ -7,6 +7,9 @@ const LAST_CHARS = 300;
 /** How programs begin the line of an error: `npm error`, `[ERROR]`, `error[E0432]:`, `E: Unable to ...`. */
 const ERROR_LINE = /^[^\w\r\n]{0,40}(?:npm )?(?:error|err!|fatal|e:)(?=\W)/im;
 
+/** A last line such as `install [--prefer-source] [--dry-run] [--] [<packages>...]`. */
+const USAGE = /\n\s*[\w:-]{1,40} \[-[^\r\n]*\s*$/;
+
 /**
  * Some programs write their errors to standard output, and warnings to the other. A program like Maven or pip says first what is wrong
  * and then at length where to read about it, so the first error counts most.
@@ -17,7 +20,15 @@ export function wordsOfFailure(stdout: string, stderr: string): string {
     const at = text.search(ERROR_LINE);
     return at < 0 ? [] : [shortenedError(text.slice(at).trim())];
   });
-  return (errors.length > 0 ? errors : said.map((text) => text.slice(-FIRST_CHARS).trim())).join("; ");
+  return (errors.length > 0 ? errors : said.map(ending)).join("; ");
+}
+
+/** The last lines that fit, whole if there is one. Composer ends with its usage, which says nothing of what is wrong. */
+function ending(text: string): string {
+  const said = text.replace(USAGE, "").trim();
+  if (said.length <= FIRST_CHARS) return said;
+  const last = said.slice(-FIRST_CHARS);
+  return (/(?<=\n)\s*\S.*$/s.exec(last)?.[0] ?? last).trim().toWellFormed();
 }
 
 /** The line with which a traceback ends. It stays where what pip tells of a `setup.py` has to be shortened around it. */

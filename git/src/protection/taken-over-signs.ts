@@ -4,9 +4,8 @@
  *
  * Each form is bounded, because it is searched for in texts of megabytes (parser-growth).
  */
-import type { Sign } from "./aware-signs.ts";
+import { JS, type Sign } from "./aware-signs.ts";
 
-const JS = /\.[mc]?[jt]sx?$/;
 const PYTHON = /\.pyi?$/;
 const PERL = /\.p[lm]$/;
 const SHELL = /\.(?:sh|bash|ksh|zsh|dash)$/;

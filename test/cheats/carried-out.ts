@@ -7,6 +7,7 @@ import type { Carried } from "./carried.ts";
 import { CARRIED_HONEST } from "./carried-honest.ts";
 import { CARRIED_LOADED } from "./carried-loaded.ts";
 import { CARRIED_NODE } from "./carried-node.ts";
+import { CARRIED_ORACLES } from "./carried-oracles.ts";
 import { CARRIED_OTHERS } from "./carried-others.ts";
 import { CARRIED_PRODUCTS } from "./carried-products.ts";
 import { CARRIED_PYTHON } from "./carried-python.ts";
@@ -24,4 +25,5 @@ export const CARRIED: readonly Carried[] = [
   ...CARRIED_HONEST,
   ...CARRIED_UNUSED,
   ...CARRIED_PRODUCTS,
+  ...CARRIED_ORACLES,
 ];

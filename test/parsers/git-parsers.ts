@@ -12,6 +12,7 @@ import { patchText } from "../../git/src/patch/patch-document.ts";
 import { checkPatch } from "../../git/src/patch/patch-policy.ts";
 import { ownTests } from "../../git/src/protection/own-tests.ts";
 import { awareOf } from "../../git/src/protection/test-awareness.ts";
+import { TAKEN_OVER_SIGNS } from "../../git/src/protection/taken-over-signs.ts";
 import { mayLookAround } from "../../git/src/protection/looks-around.ts";
 import { protectionOf } from "../../git/src/protection/protection.ts";
 import { readTar } from "../../git/src/trees/tar-reader.ts";
@@ -249,6 +250,7 @@ export const gitParsers: readonly Parser[] = [
     reads: [
       "git/src/protection/looks-around.ts",
       "git/src/protection/aware-signs.ts",
+      "git/src/protection/taken-over-signs.ts",
       "git/src/protection/test-awareness.ts",
       "git/src/protection/whereabouts.ts",
     ],
@@ -267,6 +269,11 @@ export const gitParsers: readonly Parser[] = [
         "readFile ",
         " = ",
         "os.Args[0]",
+        "trap '",
+        "overload 'eq' => ",
+        "__assert_fail(",
+        "var a = func() {",
+        "mock import ",
         "Date.now()",
         "now = Date.now() < 1890000000 ",
         "new Date(",
@@ -279,6 +286,7 @@ export const gitParsers: readonly Parser[] = [
     ),
     run: (text) => [
       mayLookAround("a.js", text),
+      TAKEN_OVER_SIGNS.map(({ form }) => form.test(text)),
       ["a.js", "a.py"].map((path) => awareOf(path, text, "", { isKnown: () => true, now: 0 })),
     ],
   },

@@ -102,10 +102,20 @@ function folding(name: string): string {
     .trimStart();
 }
 
-/** Form for comparing paths that are the same on a case-folding file system or look the same. */
+/** The same letter at the end of a word and within it. */
+const FINAL_SIGMA = /\u03c2/g;
+const PLAIN = /^[\x00-\x7f]*$/;
+
+/**
+ * Form for comparing paths that are the same on a case-folding file system or look the same. Lower case alone would keep a long
+ * s (`package.j\u017fon`), a sharp s and ligatures apart from the letters that they are folded to.
+ */
 export function foldedPath(path: string): string {
+  if (PLAIN.test(path)) return path.toLowerCase();
   return path
     .normalize("NFC")
     .replace(/\u200c|\u200d|\ufe0e|\ufe0f/g, "")
-    .toLowerCase();
+    .toUpperCase()
+    .toLowerCase()
+    .replace(FINAL_SIGMA, "\u03c3");
 }

@@ -57,7 +57,18 @@ export const REPOSITORY_PLACES: readonly ProtectedPlace[] = [
   },
   {
     what: "settings of agents",
-    globs: { "**/{.claude,.cursor,.codex,.opencode}/**": [".cursor/rules.md", "src/cursor/rules.md"] },
+    globs: {
+      "**/{.claude,.cursor,.codex,.opencode,.gemini}/**": [".cursor/rules.md", "src/cursor/rules.md"],
+      "**/.mcp.json": [".mcp.json", "src/mcp.json"],
+    },
+    when: "always",
+  },
+  {
+    what: "what an editor runs when it opens the repository",
+    globs: {
+      "**/.vscode/{tasks,launch,settings,mcp}.json": [".vscode/tasks.json", ".vscode/extensions.json"],
+      "**/*.code-workspace": ["app.code-workspace", "src/workspace.code"],
+    },
     when: "always",
   },
   {

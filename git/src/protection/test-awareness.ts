@@ -2,12 +2,13 @@
  * Sources of a change that know they are being tested: they ask for what only a test runner sets, take over its assertions,
  * equal everything, or read the tests themselves. Their checks pass and say nothing about any other use. Pure.
  *
- * The signs are known forms (aware-signs.ts), so what they do not name passes (SECURITY.md). Only lines that the change adds count, and
+ * The signs are known forms (aware-signs.ts, taken-over-signs.ts), so what they do not name passes (SECURITY.md). Only lines that the change adds count, and
  * only in sources: tests, tools and settings have rules of their own.
  */
 import { limits } from "@antiphon/contracts";
 import { ASSERTIONS, JS, SIGNS } from "./aware-signs.ts";
 import { isHarness, isTestByName } from "./side.ts";
+import { TAKEN_OVER_SIGNS } from "./taken-over-signs.ts";
 import { CODE, whereaboutsIn } from "./whereabouts.ts";
 
 export interface Aware {
@@ -35,6 +36,7 @@ const BOUND = new RegExp(
   `\\b(?:const|let|var)\\s+(\\w+)\\s*=\\s*require\\(\\s*["'\`](?:${ASSERTIONS})["'\`]\\s*\\)|\\bimport\\s+(?:\\*\\s+as\\s+)?(\\w+)\\s+from\\s+["'](?:${ASSERTIONS})["']`,
   "g",
 );
+const ALL_SIGNS = [...SIGNS, ...TAKEN_OVER_SIGNS];
 /** The last part of a quoted path. */
 const NAMED = /["'`/]([\w.@-]{3,100})["'`]/g;
 const READS =
@@ -63,7 +65,8 @@ function signsIn(path: string, text: string, { isKnown, now }: Surroundings): re
     return CODE.test(path)
       ? [{ path, what: "is longer than can be looked through", ifUnreported: false }]
       : [];
-  const found = SIGNS.filter(({ files, form }) => files.test(path) && form.test(text)).map(
+  const forms = ALL_SIGNS.filter(({ files, form }) => files.test(path) && form.test(text));
+  const found = [...new Map(forms.map((form) => [form.what, form])).values()].map(
     ({ what, ifUnreported = false }): Aware => ({ path, what, ifUnreported }),
   );
   const sign = (what: string): Aware => ({ path, what, ifUnreported: false });

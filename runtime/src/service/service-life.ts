@@ -186,30 +186,26 @@ async function provisionAgain(bus: Bus, config: RuntimeConfig, log: Logger): Pro
 }
 
 /** The body of every service's `main.ts`. Returns when the service has stopped; the process then exits. */
-export async function runService(
-  definition: ServiceDefinition,
-  overrides: { config?: RuntimeConfig; log?: Logger } = {},
-): Promise<void> {
+export async function runService(definition: ServiceDefinition): Promise<void> {
   process.on("uncaughtException", (error) => die(definition.name, error));
   process.on("unhandledRejection", (reason) => die(definition.name, reason));
   try {
-    const config = overrides.config ?? readRuntimeConfig();
-    const log = overrides.log ?? createLogger(definition.name, { level: config.logLevel });
+    const config = readRuntimeConfig();
+    const log = createLogger(definition.name, { level: config.logLevel });
     const told = firstSignal(log);
     const started = await Promise.race([startService(definition, config, log), told]);
     if (typeof started === "string") {
       log.info({ signal: started }, "stopped before it was ready"); // It holds no work yet, so it can exit at once.
       process.exit(0);
     }
-    const service = started;
-    log.info({ node: service.node, pid: process.pid, ready: true }, "ready");
+    log.info({ node: started.node, pid: process.pid, ready: true }, "ready");
     process.send?.({ kind: "ready", service: definition.name });
     collectWhenIdle();
-    const why = await Promise.race([told, service.bus.closed.then(() => "closed" as const)]);
+    const why = await Promise.race([told, started.bus.closed.then(() => "closed" as const)]);
     if (why === "closed")
       throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // runtime/J13
     log.info({ signal: why }, "draining");
-    await service.stop();
+    await started.stop();
     log.info("stopped");
     process.exit(0);
   } catch (error) {

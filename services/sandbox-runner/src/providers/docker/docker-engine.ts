@@ -62,8 +62,8 @@ export interface Engine {
   watchMemory(instance: string, onOom: (id: string) => void, signal: AbortSignal): Promise<void>;
 }
 
-export function dockerEngine(socketPath?: string): Engine {
-  const docker = socketPath === undefined ? new Docker() : new Docker({ socketPath });
+export function dockerEngine(): Engine {
+  const docker = new Docker();
   return {
     address: () => addressOf(docker),
     ping: async () => {

@@ -17,7 +17,7 @@ import { LRUCache } from "lru-cache";
 import { isDeepStrictEqual } from "node:util";
 import { AntiphonError, digestOf, keys } from "@antiphon/contracts";
 import { runView, routerContract, taskContract } from "@antiphon/run";
-import { systemClock, type Clock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
+import { systemClock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
 import type { CachedRun } from "../runs/cached-run.ts";
 
 /** Runs queued for projection. Beyond that `project()` waits for one batch. */

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { nkeyAuthenticator } from "@nats-io/nats-core";
 import { connect, type NatsConnection } from "nats";
 import { PRINCIPALS, type Principal } from "../../contracts/src/principals/principals.ts";
-import { makeUsers, seedFile, usersConfig } from "../../cli/src/nats/nats-users.ts";
+import { accountsConfig } from "../../contracts/src/principals/nats-accounts.ts";
+import { makeUsers, seedFile } from "../../cli/src/nats/nats-users.ts";
 import { connectBus, createLogger, provision, unsafeTrust, type Bus } from "../../runtime/src/index.ts";
 import { endOf, launch, onFreePorts } from "./nats.ts";
 
@@ -33,7 +34,7 @@ export async function startNatsWithUsers({ partitions = 1 } = {}): Promise<Users
 server_name: users
 max_payload: 8MB
 jetstream { store_dir: ${JSON.stringify(join(dir, "store"))}, sync_interval: always }
-${usersConfig(keys, partitions)}`,
+${accountsConfig({ keys, partitions })}`,
     );
     return launch(configFile, own);
   });

@@ -3,6 +3,7 @@
 // Every failure has a code and a remedy. GET requests are retried. A request that starts a run carries an
 // Idempotency-Key, so it is retried too when its answer is lost. Any other POST is sent once. Every POST carries the
 // token of a short-lived session; that token stays in this process.
+import { setTimeout as sleep } from "node:timers/promises";
 import { urlOf } from "@antiphon/client";
 import type {
   GetAnswer,
@@ -12,35 +13,21 @@ import type {
   PostBody,
   PostParams,
   PostPath,
-  RunRecord,
 } from "@antiphon/client";
 import { authorization } from "../config.ts";
 import { Failure } from "../failure.ts";
-import { refusal, stranger, unreachable } from "./gateway-refusal.ts";
+import { isOk, refusal, stranger, unreachable } from "./gateway-refusal.ts";
 import { http } from "./http-exchange.ts";
 import { olderRelease } from "./older-release.ts";
 import type { Answer, Asked, HttpPort } from "./http-exchange.ts";
-import { SseParser } from "./sse-parser.ts";
+import { runStream, type Following, type LiveOutput, type RunEvent } from "./run-stream.ts";
 import { ToldAnswer } from "./told-answer.ts";
 
 export type { RunRecord } from "@antiphon/client";
-export interface LiveOutput {
-  readonly taskId: string | null;
-  readonly stream: string;
-  readonly epoch: number;
-  readonly text: string;
-}
-/** What the event stream carries besides records: nothing, progress messages, or also the output of commands. */
-export type LiveLogs = "none" | "progress" | "all";
-export type RunEvent =
-  { kind: "record"; record: RunRecord } | { kind: "output"; output: LiveOutput } | { kind: "reconnecting" };
-
 /** They hold options, and an older gateway would start the run without those that it does not know. */
 const STARTS: ReadonlySet<PostPath> = new Set<PostPath>(["/intents", "/runs/{id}/retry"]);
 const RETRIES = 4;
 const REQUEST_TIMEOUT_MS = 30_000;
-const SILENCE_MS = 30_000; // The gateway sends a heartbeat every 10 s.
-const GIVE_UP_MS = 60_000;
 
 export class GatewayClient {
   readonly url: string;
@@ -184,72 +171,9 @@ export class GatewayClient {
     return answer;
   }
 
-  /**
-   * The records of a run after `afterSeq`, until the run is closed or `signal` fires. After a lost connection it
-   * resumes after the last record; it gives up after a minute without a gateway.
-   */
-  async *events(
-    runId: string,
-    options: { afterSeq: number; logs: LiveLogs; signal: AbortSignal },
-  ): AsyncGenerator<RunEvent> {
-    let afterSeq = options.afterSeq;
-    let lostAt: number | null = null;
-    while (!options.signal.aborted) {
-      try {
-        for await (const event of this.#stream(runId, afterSeq, options.logs, options.signal)) {
-          lostAt = null;
-          yield event;
-          if (event.kind !== "record") continue;
-          afterSeq = event.record.seq;
-          if (event.record.type === "closed") return;
-        }
-      } catch (error) {
-        if (options.signal.aborted) return;
-        const failure = Failure.from(error);
-        const mayPass = failure.code === "ANT_GATEWAY_UNREACHABLE" || failure.data.httpStatus === 503;
-        if (!mayPass || (lostAt !== null && Date.now() - lostAt > GIVE_UP_MS)) throw failure;
-      }
-      if (lostAt === null) yield { kind: "reconnecting" };
-      lostAt ??= Date.now();
-      await pause(500);
-    }
-  }
-
-  async *#stream(
-    runId: string,
-    afterSeq: number,
-    logs: LiveLogs,
-    signal: AbortSignal,
-  ): AsyncGenerator<RunEvent> {
-    const silence = new AbortController();
-    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-    try {
-      const asked = { none: undefined, progress: "progress", all: "1" }[logs];
-      const url = this.url + urlOf("/runs/{id}/events", { id: runId, logs: asked });
-      const headers = {
-        accept: "text/event-stream",
-        "last-event-id": String(afterSeq),
-        ...authorization(this.#token),
-      };
-      const body = await this.#http.open(url, headers, AbortSignal.any([signal, silence.signal]));
-      const status = body.statusCode ?? 0;
-      if (!isOk(status)) throw refusal(url, status, await textOf(body));
-      const parser = new SseParser();
-      const decoder = new TextDecoder();
-      for await (const chunk of body) {
-        clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), SILENCE_MS);
-        for (const event of parser.push(decoder.decode(chunk as Uint8Array, { stream: true }))) {
-          const data: unknown = JSON.parse(event.data);
-          if (event.event === "log") yield { kind: "output", output: data as LiveOutput };
-          else yield { kind: "record", record: data as RunRecord };
-        }
-      }
-    } catch (error) {
-      throw error instanceof Failure ? error : unreachable(this.url, { acts: false }, error);
-    } finally {
-      clearTimeout(timer);
-    }
+  /** See runStream. */
+  events(runId: string, following: Following): AsyncGenerator<RunEvent> {
+    return runStream({ url: this.url, token: this.#token, http: this.#http }, runId, following);
   }
 }
 
@@ -261,13 +185,9 @@ async function again<T>(work: () => Promise<T>, mayPass: (failure: Failure) => b
     } catch (error) {
       const failure = Failure.from(error);
       if (!mayPass(failure) || attempt === RETRIES) throw failure;
-      await pause(250 * 2 ** attempt);
+      await sleep(250 * 2 ** attempt);
     }
   }
-}
-
-function isOk(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 function jsonOf({ url, status, body }: Answer): unknown {
@@ -276,14 +196,4 @@ function jsonOf({ url, status, body }: Answer): unknown {
   } catch (error) {
     throw stranger(url, status, error);
   }
-}
-
-async function textOf(stream: AsyncIterable<unknown>): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString();
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

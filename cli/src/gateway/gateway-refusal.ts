@@ -61,3 +61,7 @@ function parseError(text: string): { code: string; message: string; remedy: stri
     return null; // Not JSON, so not from the gateway.
   }
 }
+
+export function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}

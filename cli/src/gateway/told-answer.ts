@@ -1,5 +1,5 @@
 // The answer to a request that takes minutes and tells what it is at: server-sent events, of which the last is the answer.
-import type { LiveOutput } from "./gateway-client.ts";
+import type { LiveOutput } from "./run-stream.ts";
 import { SseParser } from "./sse-parser.ts";
 
 export class ToldAnswer {

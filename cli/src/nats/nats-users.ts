@@ -43,14 +43,8 @@ export function bootstrapUsers(directory: string, partitions: number): MadeUsers
   }
   const header =
     '# Written by "antiphon nats bootstrap". Public keys only; changes here are lost when it is repeated.\n';
-  writeFileSync(join(directory, "accounts.conf"), header + usersConfig(users.keys, partitions), {
+  writeFileSync(join(directory, "accounts.conf"), header + accountsConfig({ keys: users.keys, partitions }), {
     mode: 0o644,
   });
   return users;
-}
-
-/** The part of a nats-server's configuration with these users. */
-export function usersConfig(keys: PublicKeys, partitions: number, anonymous?: Principal): string {
-  const nobody = anonymous === undefined ? {} : { anonymous };
-  return accountsConfig({ keys, partitions, ...nobody });
 }

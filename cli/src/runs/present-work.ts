@@ -1,7 +1,8 @@
 // The work that a followed run does now, in words: for the status line, and for the lines that break a long silence in a pipe.
 import { foldFacts } from "@antiphon/run/facts/facts-fold";
 import { isPaused, noFacts, type RunFacts } from "@antiphon/run/facts/run-facts";
-import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+import type { LiveOutput } from "../gateway/run-stream.ts";
 import { doingNow, stillAt } from "./sentences.ts";
 
 /** Words that stand for less are new. */

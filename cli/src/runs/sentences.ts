@@ -2,7 +2,8 @@
 import type { CheckOutcome, JournalType, VerdictBody } from "@antiphon/contracts";
 import { attemptWords } from "@antiphon/run/facts/first-attempt";
 import type { RunFacts } from "@antiphon/run/facts/run-facts";
-import type { LiveOutput, RunRecord } from "../gateway/gateway-client.ts";
+import type { RunRecord } from "../gateway/gateway-client.ts";
+import type { LiveOutput } from "../gateway/run-stream.ts";
 import { branch, firstLine, short } from "../screen/short-forms.ts";
 import { duration } from "../screen/table.ts";
 

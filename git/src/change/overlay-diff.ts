@@ -3,14 +3,10 @@
  * processes (index-pack, diff-tree) when the base was listed recently, and two more when there are new files, to obey
  * `.gitignore`.
  *
- * The patch is UTF-8 so that it survives being a JSON string: a text file in another encoding becomes a binary change.
  * Applied to the base, the patch gives exactly `tree`.
  */
-import { isUtf8 } from "node:buffer";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { AntiphonError, limits } from "@antiphon/contracts";
-import { codedRefusal, sourceOf } from "./apply-patch.ts";
+import { AntiphonError } from "@antiphon/contracts";
+import { sourceOf } from "./apply-patch.ts";
 import type { ChangedTree, OverlayFile } from "./change.ts";
 import {
   gitObject,
@@ -24,9 +20,7 @@ import { KnownTrees } from "../objects/known-trees.ts";
 import { ignoredPaths } from "./ignored-files.ts";
 import { refuseInSubmodules, refuseLfs } from "../linked/linked-paths.ts";
 import { listTree } from "../objects/objects.ts";
-import type { FilePatch } from "../patch/file-patch.ts";
-import { parsePatch } from "../patch/patch-parser.ts";
-import { quotePath } from "../objects/git-path.ts";
+import { textDiff } from "./text-diff.ts";
 import type { RepoLike } from "../repository/repo.ts";
 import { requireId, withScratch, type ObjectSource, type Scratch } from "../repository/scratch.ts";
 import { TreeCache } from "../trees/tree-cache.ts";
@@ -44,24 +38,6 @@ export interface OverlayDiff extends ChangedTree {
   /** New files that were left out because the repository ignores them. */
   ignored: string[];
 }
-
-/** Bound on the files a rename search compares. Beyond it only exact renames are found. */
-const RENAME_LIMIT = "400";
-
-const DIFF = [
-  "diff-tree",
-  "-r",
-  "-p",
-  "--binary",
-  "--full-index",
-  "--no-ext-diff",
-  "--no-textconv",
-  "--no-color",
-  "--src-prefix=a/",
-  "--dst-prefix=b/",
-  "--find-renames=50%",
-  `-l${RENAME_LIMIT}`,
-];
 
 /**
  * @throws AntiphonError ANT_SANDBOX_OUTPUT when the overlay cannot form a tree, ANT_PATCH_GITLINK and ANT_PATCH_LFS when
@@ -191,64 +167,4 @@ function rebuilt(known: KnownTrees, next: LaidOver): { root: string; objects: Gi
       cause: thrown,
     });
   }
-}
-
-/** Most bytes of a patch held in memory: more than any change may have, because an agent can delete a whole repository. */
-const MAX_DIFF_BYTES = limits.treeHeldBytes;
-
-async function textDiff(scratch: Scratch, before: string, after: string): Promise<string> {
-  const first = await boundedDiff(scratch, before, after);
-  if (isUtf8(first)) return first.toString("utf8");
-  // Rare: mark the files in another encoding as binary in the scratch's own attributes and run the diff again.
-  await mkdir(join(scratch.gitDir, "info"), { recursive: true });
-  await writeFile(join(scratch.gitDir, "info", "attributes"), otherEncodings(first));
-  const second = await boundedDiff(scratch, before, after);
-  if (isUtf8(second)) return second.toString("utf8");
-  await writeFile(join(scratch.gitDir, "info", "attributes"), "* -diff\n");
-  return (await boundedDiff(scratch, before, after)).toString("utf8");
-}
-
-async function boundedDiff(scratch: Scratch, before: string, after: string): Promise<Buffer> {
-  try {
-    return await scratch.git({ args: [...DIFF, before, after], maxOutputBytes: MAX_DIFF_BYTES });
-  } catch (thrown) {
-    if (!(thrown instanceof AntiphonError) || thrown.code !== "ANT_GIT_OUTPUT_LIMIT") throw thrown;
-    const detail = `the change is a patch of more than ${MAX_DIFF_BYTES} bytes`;
-    throw new AntiphonError("ANT_PATCH_TOO_LARGE", detail, { cause: thrown });
-  }
-}
-
-function parsedAgain(patch: Buffer): FilePatch[] {
-  try {
-    return parsePatch(patch, {
-      maxBytes: MAX_DIFF_BYTES,
-      maxFiles: limits.treeFiles,
-      maxBinaryBytes: MAX_DIFF_BYTES,
-    });
-  } catch (thrown) {
-    throw codedRefusal(thrown);
-  }
-}
-
-/** An attributes line for each file whose section is not UTF-8. */
-function otherEncodings(patch: Buffer): string {
-  const files = parsedAgain(patch);
-  const starts: number[] = [0];
-  for (let at = patch.indexOf(10); at !== -1; at = patch.indexOf(10, at + 1)) starts.push(at + 1);
-  const lines: string[] = [];
-  files.forEach((file, index) => {
-    const from = starts[file.line - 1] ?? 0;
-    const to = starts[(files[index + 1]?.line ?? starts.length) - 1] ?? patch.length;
-    if (isUtf8(patch.subarray(from, to))) return;
-    for (const path of new Set([file.oldPath, file.newPath])) {
-      if (path !== null) lines.push(`${attributePattern(path)} -diff\n`);
-    }
-  });
-  return lines.join("");
-}
-
-/** Escapes wildcards, anchors the pattern, and quotes it as git quotes names. */
-function attributePattern(path: string): string {
-  const quoted = quotePath(`/${path.replace(/[\\*?[\]]/g, "\\$&")}`);
-  return quoted.startsWith('"') ? quoted : `"${quoted}"`;
 }

@@ -22,11 +22,9 @@ export interface TreeMerge {
   base: string;
   changed: string;
   onto: string;
-  /** Objects of `changed` that the source lacks. */
-  objects?: readonly GitObject[];
 }
 
-/** `changed` relative to `base`, applied to `onto`. Four processes (five with objects to bring). */
+/** `changed` relative to `base`, applied to `onto`. Four processes. */
 export async function rebaseOnto(source: ObjectSource | RepoLike, merge: TreeMerge): Promise<RebaseOutcome> {
   return sourceOf(source).use(requireId(merge.onto), (store) =>
     withScratch(store, (scratch) => mergeTrees(scratch, merge)),
@@ -38,7 +36,7 @@ async function mergeTrees(scratch: Scratch, merge: TreeMerge): Promise<RebaseOut
   const base = bareCommit(merge.base, []);
   const onto = bareCommit(merge.onto, [base.id]);
   const changed = bareCommit(merge.changed, [base.id]);
-  await scratch.add([...(merge.objects ?? []), base, onto, changed].filter(unique()));
+  await scratch.add([base, onto, changed].filter(unique()));
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--messages", onto.id, changed.id];
   const result = await scratch.run({ args });
   if (result.exitCode > 1) throw gitFailure({ args }, result);

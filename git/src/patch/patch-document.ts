@@ -2,7 +2,7 @@
  * Converts a Patch.v0 document, one unified diff per file as people and models write them, into the form the parser
  * reads: `diff --git`, mode lines, `a/` and `b/`. Hunks are not repaired.
  */
-import { AntiphonError, limits, type Patch } from "@antiphon/contracts";
+import { AntiphonError, type Patch } from "@antiphon/contracts";
 import { quotePath } from "../objects/git-path.ts";
 import { parsePatch } from "./patch-parser.ts";
 import { PatchRefused } from "./patch-refusal.ts";
@@ -38,13 +38,8 @@ function withPlainHeaders(lines: readonly string[]): string[] {
 
 /** Returns an unreadable diff unchanged: `checkPatch` refuses it with its line. */
 function sameFile(path: string, diff: string): string {
-  const bounds = {
-    maxBytes: limits.patchBytes,
-    maxFiles: limits.patchFiles,
-    maxBinaryBytes: limits.sandboxFileBytes,
-  };
   try {
-    const other = parsePatch(diff, bounds).find((file) => file.oldPath !== path && file.newPath !== path);
+    const other = parsePatch(diff).find((file) => file.oldPath !== path && file.newPath !== path);
     if (other === undefined) return diff;
     const named = other.newPath ?? other.oldPath ?? "";
     throw new AntiphonError("ANT_PATCH_HEADER", `the diff under ${path} is about ${named}`, {

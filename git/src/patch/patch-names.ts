@@ -11,17 +11,17 @@ export interface Names {
   new: string;
 }
 
-/** Length of a path of 1,024 bytes, all escaped, with quotes and prefix. A longer name is refused unread. */
+/** Length of a path of 1,024 bytes, all escaped, with quotes and prefix. A line may hold two; a longer one is refused unread. */
 const MAX_NAME = 4 * 1024 + 16;
 
-function requireShort(cursor: PatchCursor, text: string, names: number): void {
-  if (text.length <= names * MAX_NAME) return;
+function requireShort(cursor: PatchCursor, text: string): void {
+  if (text.length <= 2 * MAX_NAME) return;
   refuse("ANT_PATCH_PATH", "path.too-long", "too long", { path: null, line: cursor.at + 1 });
 }
 
 /** A whole name: C-quoted, or plain if it contains nothing that needs quotes. */
 export function readName(cursor: PatchCursor, text: string): string {
-  requireShort(cursor, text, 2); // a line may hold both names without quotes
+  requireShort(cursor, text);
   if (text.startsWith('"')) {
     const unquoted = unquote(text);
     if (unquoted === null || unquoted.rest !== "")
@@ -64,7 +64,7 @@ function without(cursor: PatchCursor, prefix: string, name: string): string {
 
 /** Names on the `diff --git` line. Null when they are plain and differ, so that only the other places can tell. */
 function openingNames(cursor: PatchCursor, text: string): Names | null {
-  requireShort(cursor, text, 2);
+  requireShort(cursor, text);
   if (text.startsWith('"')) {
     const left = unquote(text);
     if (left === null || !left.rest.startsWith(" "))

@@ -5,6 +5,7 @@
  *
  * The text is read as bytes (a latin1 string), so files in encodings other than UTF-8 work too.
  */
+import { limits } from "@antiphon/contracts";
 import { readBinaryPart } from "./binary-patch.ts";
 import { isObjectId } from "../objects/git-object.ts";
 import type { ChangeKind, FilePatch } from "./file-patch.ts";
@@ -19,6 +20,13 @@ interface ParseBounds {
   /** Bound on all binary contents together. */
   maxBinaryBytes: number;
 }
+
+/** Of a patch that somebody proposes; the defaults. */
+const PROPOSED: ParseBounds = {
+  maxBytes: limits.patchBytes,
+  maxFiles: limits.patchFiles,
+  maxBinaryBytes: limits.sandboxFileBytes,
+};
 
 /** Bytes that binary parts may still produce. */
 interface BinaryLeft {
@@ -43,7 +51,8 @@ const FIELDS: readonly (readonly [RegExp, Field])[] = [
   [/^(?:rename|copy) to (.+)$/, "to"],
 ];
 
-export function parsePatch(patch: string | Buffer, bounds: ParseBounds): FilePatch[] {
+export function parsePatch(patch: string | Buffer, given: Partial<ParseBounds> = {}): FilePatch[] {
+  const bounds = { ...PROPOSED, ...given };
   const bytes = typeof patch === "string" ? Buffer.from(patch, "utf8") : patch;
   if (bytes.length > bounds.maxBytes) {
     refuse("ANT_PATCH_TOO_LARGE", "size.bytes", `${bytes.length} bytes; the bound is ${bounds.maxBytes}`);

@@ -9,7 +9,6 @@
  *   git/G4 Because an agent wrote the patch, it is refused if it makes anything but regular files (100644, 100755), leaves
  *     the tree or the task's scope, touches .git or .gitmodules, or changes a guarded path without a grant.
  */
-import { limits } from "@antiphon/contracts";
 import { closingMatcher, pathMatcher, type PathMatcher } from "./glob.ts";
 import { checkPath, foldedPath } from "./path-rules.ts";
 import type { Guard } from "../protection/guard.ts";
@@ -24,12 +23,8 @@ export interface PatchRules {
   grants?: readonly string[];
   /** The result of `protectionOf()` for the base. */
   guards?: readonly Guard[];
-  /** Default 200 (limits.patchFiles). */
+  /** Default limits.patchFiles. */
   maxFiles?: number;
-  /** Default 8 MiB (limits.patchBytes). */
-  maxBytes?: number;
-  /** Bound on all binary contents together. Default 64 MiB (limits.sandboxFileBytes). */
-  maxBinaryBytes?: number;
 }
 
 export interface CheckedFile {
@@ -57,11 +52,7 @@ const MAX_COPIES = 20;
 
 export function checkPatch(patch: string | Buffer, rules: PatchRules = {}): PatchCheck {
   try {
-    const files = parsePatch(patch, {
-      maxFiles: rules.maxFiles ?? limits.patchFiles,
-      maxBytes: rules.maxBytes ?? limits.patchBytes,
-      maxBinaryBytes: rules.maxBinaryBytes ?? limits.sandboxFileBytes,
-    });
+    const files = parsePatch(patch, rules);
     for (const file of files) {
       checkModes(file);
       for (const path of new Set([file.oldPath, file.newPath])) if (path !== null) checkPath(path, file.line);

@@ -79,10 +79,10 @@ async function borrowIndexParts(repo: Repo, scratch: Scratch): Promise<void> {
 }
 
 /**
- * Paths of tracked files that differ from `head` or are staged, at most `limit`. Untracked files do not count, because a
+ * Paths of tracked files that differ from `head` or are staged, at most ten. Untracked files do not count, because a
  * landing never overwrites them. Two processes.
  */
-export async function dirtyPaths(repo: RepoLike, head: string, limit = 10): Promise<string[]> {
+export async function dirtyPaths(repo: RepoLike, head: string): Promise<string[]> {
   const opened = await openRepo(repo);
   if (opened.bare) return [];
   const args = [
@@ -103,7 +103,7 @@ export async function dirtyPaths(repo: RepoLike, head: string, limit = 10): Prom
     .toString("utf8")
     .split("\0")
     .filter((record) => record !== "");
-  return records.slice(0, limit).map((record) => record.slice(3));
+  return records.slice(0, 10).map((record) => record.slice(3));
 }
 
 export type WorkTreeOutcome =

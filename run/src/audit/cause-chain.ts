@@ -57,3 +57,8 @@ export function causeChain(messages: readonly Held[]): CauseChain {
   }
   return { holes: [...holes.values()], changed, misplaced };
 }
+
+/** Names a record in a fault. */
+export function words({ type, seq }: StoredRecord): string {
+  return `${type}, seq ${seq}`;
+}

@@ -6,18 +6,18 @@
  * gives one fault: its consequences are added to that fault. A fault names the register and the sequence if the
  * remaining records reveal them; otherwise the field is null.
  */
-import { SIGNED_TYPES, STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts/journal/record";
+import { STORAGE_TYPES, type StoredRecord } from "@antiphon/contracts/journal/record";
 import type { Doubt } from "@antiphon/contracts/stored/signature";
-import { parseJournalSubject, subjects } from "@antiphon/contracts/topology/subjects";
-import { validateShape } from "@antiphon/contracts/validation/validate";
-import { causeChain, type CauseChain, type Hole } from "./cause-chain.ts";
-import { FaultMap } from "./fault-map.ts";
-import { impliedRecords, type Implied } from "./implied-records.ts";
-import { registerKey } from "./known-run.ts";
 import { held, type Held, type RunMaterial } from "@antiphon/contracts/stored/run-material";
-import type { JournalFault } from "./journal-fault.ts";
-import { reportDoubts } from "./reporters.ts";
 import { sealFits } from "@antiphon/contracts/stored/seal";
+import { validateShape } from "@antiphon/contracts/validation/validate";
+import { causeChain, words, type CauseChain } from "./cause-chain.ts";
+import { FaultMap } from "./fault-map.ts";
+import { forgeries, isDecision } from "./forged-records.ts";
+import { impliedRecords, type Implied } from "./implied-records.ts";
+import type { JournalFault } from "./journal-fault.ts";
+import { registerKey } from "./known-run.ts";
+import { absent, nameHoles } from "./missing-records.ts";
 
 export interface Trust {
   /** Decides which signatures are trusted. */
@@ -46,7 +46,7 @@ export function proveRun(material: Omit<RunMaterial, "next">, trust: Trust): Run
   const { runId, view } = material;
   const all = material.records.map(held).sort((a, b) => a.seq - b.seq);
   const faults = new FaultMap(runId);
-  const isForged = forgeries(all, trust, faults);
+  const isForged = forgeries(all, trust.doubt, faults);
   for (const message of all) if (!isForged(message)) recordItself(message, faults);
   if (material.archiveProblem !== null) faults.archive(material.archiveProblem);
   // Storage records say where the run is kept and are not part of its history.
@@ -100,10 +100,6 @@ function isView(view: unknown): boolean {
   return steps.every((step) => validateShape("RunStep", step, "tolerant").ok);
 }
 
-function words({ type, seq }: StoredRecord): string {
-  return `${type}, seq ${seq}`;
-}
-
 function recordItself(message: Held, faults: FaultMap): void {
   if (message.problem === null) return;
   if (message.isCut) faults.truncated(message);
@@ -118,67 +114,6 @@ function registersTwice(messages: readonly Held[], faults: FaultMap): void {
     if (earlier === undefined) first.set(message.subject, message);
     else faults.twice(earlier, message);
   }
-}
-
-interface Gone extends Implied {
-  readonly subject: string;
-}
-
-/** Registers that must hold a record and are neither readable, nor damaged, nor listed by the server. */
-function absent(
-  implied: readonly Implied[],
-  messages: readonly Held[],
-  runId: string,
-  partitions: number,
-): Gone[] {
-  const there = new Set(messages.map(({ address }) => (address === null ? "" : registerKey(address))));
-  const gone = new Map<string, Gone>();
-  for (const one of implied) {
-    const key = registerKey(one.register);
-    if (there.has(key) || gone.has(key)) continue;
-    gone.set(key, { ...one, subject: subjects.journal({ ...one.register, runId }, partitions) });
-  }
-  return [...gone.values()];
-}
-
-/** A hole in the chain and an empty register are the same record if the record after the hole implies that register. */
-function nameHoles(holes: readonly Hole[], gone: readonly Gone[], faults: FaultMap): Gone[] {
-  const left = new Map(gone.map((one) => [one.subject, one]));
-  const nameless: Hole[] = [];
-  for (const hole of holes) {
-    const led = ledTo(hole, [...left.values()], faults);
-    if (led === undefined) nameless.push(hole);
-    else {
-      left.delete(led);
-      faults.missing(led, hole.seq, `${hole.digest} (named by ${words(hole.namedBy)})`);
-    }
-  }
-  const candidates = [...left.values()].filter(({ subject }) => !faults.knows(subject));
-  const unread = faults.unreadableOnes();
-  for (const hole of nameless) {
-    const named = `${hole.digest} (named by ${words(hole.namedBy)})`;
-    const only = candidates.length === 1 && nameless.length === 1 ? candidates[0] : undefined;
-    if (only !== undefined) {
-      left.delete(only.subject);
-      faults.missing(only.subject, hole.seq, named);
-    } else if (unread.length === 1 && nameless.length === 1 && unread[0] !== undefined) {
-      faults.place(unread[0], hole.seq, named);
-    } else faults.missing(null, hole.seq, named);
-  }
-  return [...left.values()].filter(({ subject }) => !faults.knows(subject));
-}
-
-/** The address of a claim, a result or a landing tells the register of its cause. */
-function ledTo({ namedBy }: Hole, gone: readonly Gone[], faults: FaultMap): string | undefined {
-  const { type, taskId, epoch } = namedBy;
-  const before = { claim: "dispatch", result: "claim", verdict: "result", landing: "verdict" } as const;
-  if (!(type in before)) return undefined;
-  const wanted = registerKey({ type: before[type as keyof typeof before], taskId, epoch });
-  const isWanted = (subject: string): boolean => {
-    const address = parseJournalSubject(subject);
-    return address !== null && registerKey(address) === wanted;
-  };
-  return gone.find(({ subject }) => isWanted(subject))?.subject ?? faults.unreadableOnes().find(isWanted);
 }
 
 function order(records: readonly StoredRecord[], implied: readonly Implied[], faults: FaultMap): void {
@@ -220,35 +155,3 @@ function digestsOf({ digest, claimed }: Held, named: string | undefined): string
   if (named !== undefined) return [named];
   return claimed === "" || claimed === digest ? [digest] : [claimed, digest];
 }
-
-/**
- * Reports decisions without a trusted signature and foreign reports of an attempt, and returns those that are not part of the run: no service folded
- * them, so they cause no other fault. A decision that another record names as its cause was folded once. It was changed
- * since, or this check trusts other keys than the services do, so it stays part of the run.
- */
-function forgeries(
-  messages: readonly Held[],
-  { doubt }: Trust,
-  faults: FaultMap,
-): (message: Held) => boolean {
-  const causes = messages.flatMap(({ record }) => (record === null ? [] : (record.cause?.seq ?? [])));
-  const named = new Set(causes);
-  const forged = new Set<Held>();
-  const reportDoubt = reportDoubts(messages);
-  for (const message of messages) {
-    const { address, signature, digest, claimed, problem, seq } = message;
-    const doubtOf = (under: string): string | null =>
-      isDecision(address) ? doubt(signature, under) : reportDoubt(message, under);
-    const why = doubtOf(digest);
-    if (why === null) continue;
-    // Signatures cover the digest. A damaged payload under a good signature is reported as damaged, not as forged.
-    const wasSigned = problem !== null && claimed !== "" && doubtOf(claimed) === null;
-    if (wasSigned && named.has(seq)) continue;
-    faults.forged(message, why);
-    if (!named.has(seq)) forged.add(message);
-  }
-  return (message) => forged.has(message);
-}
-
-const isDecision = (address: Held["address"]): boolean =>
-  address !== null && SIGNED_TYPES.includes(address.type);

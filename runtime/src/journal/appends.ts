@@ -3,7 +3,7 @@ import type { NewRecord, StoredRecord } from "@antiphon/contracts";
 import { AntiphonError, HEADERS, journalStream, partitionOf, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { headerLines, joined, noHeaders } from "../nats/wire-headers.ts";
-import type { Clock } from "../process/clock.ts";
+import { systemClock } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
 import type { SigningKey } from "../process/signing-key.ts";
 import type { Outgoing } from "../publishing/publisher.ts";
@@ -28,7 +28,6 @@ type Expectation = Pick<Outgoing, "expectedSubject" | "expectLastSubjectSequence
 
 export interface AppendsParts {
   readonly bus: Bus;
-  readonly clock: Clock;
   readonly log: Logger | null;
   /** Signs the records of SIGNED_TYPES. Only Directors have a key. */
   readonly key: SigningKey | null;
@@ -67,7 +66,7 @@ export class Appends {
         out.stream,
         filter.expectedSubject ?? out.subject,
       ); // runtime/J14
-      if (expectLastSubjectSequence === 0) await this.#parts.clock.sleep(20 * 2 ** attempt, options.signal);
+      if (expectLastSubjectSequence === 0) await systemClock.sleep(20 * 2 ** attempt, options.signal);
     }
   }
 
@@ -128,7 +127,7 @@ export class Appends {
       this.#parts.bus.records.remember(digest, envelope.type === "result" ? null : out.signature);
       if (envelope.type === "closed") this.#parts.over.add(envelope.runId);
       const signature = out.signature === null ? {} : { signature: out.signature };
-      const stored = { ...envelope, seq: result.seq, digest, at: new Date(this.#parts.clock.now()), subject };
+      const stored = { ...envelope, seq: result.seq, digest, at: new Date(systemClock.now()), subject };
       const traced = out.traceparent === undefined ? {} : { traceparent: out.traceparent };
       const record = { ...stored, ...signature, ...traced } as StoredRecord;
       if (this.#parts.log !== null) logRecord(this.#parts.log, record);

@@ -3,7 +3,6 @@ import type { JournalType, NewRecord, StoredRecord } from "@antiphon/contracts";
 import { journalStream, parseJournalSubject, partitionOf, subjects } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { TooManyResults, UnreadableMessage } from "../nats/direct-reader.ts";
-import { systemClock, type Clock } from "../process/clock.ts";
 import type { Logger } from "../process/logger.ts";
 import type { SigningKey } from "../process/signing-key.ts";
 import { Appends } from "./appends.ts";
@@ -16,7 +15,6 @@ import { notHandedOut } from "./run-messages.ts";
 
 export interface JournalOptions {
   log?: Logger;
-  clock?: Clock;
   /** Signs the records of SIGNED_TYPES. Only Directors have a key. */
   key?: SigningKey;
   /** Signs the results of its own attempts. Only Associates have one. */
@@ -33,13 +31,13 @@ class JetStreamJournal implements Journal {
   private readonly over: ClosedRuns;
   private readonly appends: Appends;
 
-  constructor(bus: Bus, { log, clock = systemClock, key, reporter }: JournalOptions) {
+  constructor(bus: Bus, { log, key, reporter }: JournalOptions) {
     this.bus = bus;
     this.history = new RunHistory(bus);
     this.over = new ClosedRuns(bus);
     const signing = { key: key ?? null, reporter: reporter ?? null };
     const { history, over } = this;
-    this.appends = new Appends({ bus, log: log ?? null, clock, ...signing, history, over });
+    this.appends = new Appends({ bus, log: log ?? null, ...signing, history, over });
   }
 
   append(record: NewRecord, options: AppendOptions = {}): Promise<AppendResult> {

@@ -1,9 +1,8 @@
-import type { NatsConnection } from "@nats-io/nats-core";
 import { AntiphonError } from "@antiphon/contracts";
 import { backoffMs } from "../process/backoff.ts";
-import type { Deadline, Deadlines } from "../process/deadlines.ts";
-import { endOf, isAfterGap, stored, type Attempt, type StoredMessage, type Wanted } from "./direct-answer.ts";
-import type { ReplyInbox } from "./reply-inbox.ts";
+import type { Attempt, StoredMessage } from "./direct-answer.ts";
+import { DirectRequests, type DirectRequest, type RequestPort } from "./direct-request.ts";
+import { noneOnlyIfLeader, orFromLeader, upToLeader, type Standard } from "./leader-standard.ts";
 import type { StreamLeader } from "./stream-leader.ts";
 
 /**
@@ -23,10 +22,7 @@ export interface Batch {
   pending: number;
 }
 
-interface ReaderPort {
-  nc: NatsConnection;
-  inbox: ReplyInbox;
-  deadlines: Deadlines;
+interface ReaderPort extends RequestPort {
   connected: () => boolean;
   /** Null: there is only one server, so no replica can lag. */
   leader: StreamLeader | null;
@@ -47,30 +43,23 @@ export class UnreadableMessage extends Error {}
 /** A message may be purged between the server's look at its index and at its disk; the next try then finds neither. */
 const unreadableTries = 3;
 
-/** Compares a replica's answer with the leader's state. */
-interface Standard {
-  before(): Promise<void>;
-  judge(attempt: Attempt): Promise<Attempt>;
-}
-
 export class DirectReader {
   private readonly port: ReaderPort;
-  private readonly pending = new Set<(reason: string) => void>();
+  private readonly requests: DirectRequests;
   private readonly sleepers = new Set<() => void>();
   private closed = false;
 
   constructor(port: ReaderPort) {
     this.port = port;
+    this.requests = new DirectRequests(port);
   }
 
   /** The last message on one subject, or null. */
   async last(stream: string, subject: string, deadlineMs = readDeadlineMs): Promise<StoredMessage | null> {
-    const standard = this.standard(async (leader, attempt) => {
-      if (attempt.kind !== "none") return attempt;
-      const message = await leader.last(stream, subject); // runtime/J3
-      return message === null ? attempt : { kind: "done", messages: [message], pending: 0, upToSeq: 0 };
-    });
-    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}.${subject}`, "", "one", deadlineMs, standard);
+    const { leader } = this.port;
+    const standard = leader && orFromLeader(leader, stream, subject);
+    const request = { subject: `$JS.API.DIRECT.GET.${stream}.${subject}`, body: "", wanted: "one" } as const;
+    const result = await this.ask(request, deadlineMs, standard);
     return result?.messages[0] ?? null;
   }
 
@@ -81,11 +70,13 @@ export class DirectReader {
     fromSeq = 0,
     deadlineMs = readDeadlineMs,
   ): Promise<StoredMessage[]> {
+    const { leader } = this.port;
     const found: StoredMessage[] = [];
     for (let seq = fromSeq; ;) {
       const body = JSON.stringify({ multi_last: filters, ...(seq > 0 ? { seq } : {}) });
-      const standard = this.upToLeader(stream, filters, seq);
-      const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "last", deadlineMs, standard);
+      const standard = leader && upToLeader(leader, stream, filters, seq);
+      const request = { subject: `$JS.API.DIRECT.GET.${stream}`, body, wanted: "last" } as const;
+      const result = await this.ask(request, deadlineMs, standard);
       found.push(...(result?.messages ?? []));
       const last = result?.messages.at(-1);
       // The server stops after 64 MiB and says how many are left. runtime/J3
@@ -106,39 +97,16 @@ export class DirectReader {
       batch: query.batch,
       ...(query.maxBytes === undefined ? {} : { max_bytes: query.maxBytes }),
     });
-    const standard = this.standard(async (leader, attempt) =>
-      attempt.kind === "none" && (await leader.has(stream, [query.filter], query.seq)) ? LAGS : attempt,
-    );
-    const result = await this.ask(`$JS.API.DIRECT.GET.${stream}`, body, "next", deadlineMs, standard);
-    return result ?? { messages: [], pending: 0 };
-  }
-
-  /** Requires a read of all matching messages to reach the leader's last sequence. */
-  private upToLeader(stream: string, filters: readonly string[], fromSeq: number): Standard | null {
-    let due: number | null = null;
-    return this.standard(
-      async (leader, attempt) => {
-        if (attempt.kind === "done") return attempt.upToSeq < (due ?? 0) ? LAGS : attempt; // runtime/J3
-        return attempt.kind === "none" && (await leader.has(stream, filters, fromSeq)) ? LAGS : attempt;
-      },
-      async (leader) => {
-        due ??= await leader.lastSeq(stream);
-      },
-    );
-  }
-
-  private standard(
-    judge: (leader: StreamLeader, attempt: Attempt) => Promise<Attempt>,
-    before: (leader: StreamLeader) => Promise<void> = () => Promise.resolve(),
-  ): Standard | null {
     const { leader } = this.port;
-    if (leader === null) return null;
-    return { before: () => before(leader), judge: (attempt) => judge(leader, attempt) };
+    const standard = leader && noneOnlyIfLeader(leader, stream, [query.filter], query.seq);
+    const request = { subject: `$JS.API.DIRECT.GET.${stream}`, body, wanted: "next" } as const;
+    const result = await this.ask(request, deadlineMs, standard);
+    return result ?? { messages: [], pending: 0 };
   }
 
   /** The connection is lost, so answers under way will not arrive. */
   suspend(): void {
-    for (const fail of [...this.pending]) fail("connection lost");
+    this.requests.suspend();
   }
 
   /** The connection is back: waiting reads try again at once. */
@@ -165,12 +133,11 @@ export class DirectReader {
   }
 
   private async ask(
-    subject: string,
-    body: string,
-    wanted: Wanted,
+    request: DirectRequest,
     deadlineMs: number,
     standard: Standard | null,
-  ): Promise<{ messages: StoredMessage[]; pending: number } | null> {
+  ): Promise<Batch | null> {
+    const { subject, body } = request;
     const until = performance.now() + deadlineMs;
     let reason = "not connected";
     let unreadable = 0;
@@ -178,8 +145,8 @@ export class DirectReader {
       if (this.closed) break;
       if (this.port.connected()) {
         const patience = Math.max(tickMs, Math.min(silenceMs, until - performance.now()));
-        const once = (): Promise<Attempt> => this.attempt(subject, body, wanted, patience);
-        const result = await (standard === null ? once() : heldTo(standard, once));
+        const send = (): Promise<Attempt> => this.requests.send(request, patience);
+        const result = await (standard === null ? send() : standard(send));
         if (result.kind === "done") return result;
         if (result.kind === "none") return null;
         if (result.kind === "too-many") throw new TooManyResults(subject); // runtime/J3
@@ -193,62 +160,5 @@ export class DirectReader {
       await this.sleep(Math.min(left, backoffMs(attempt, retryPolicy, Math.random())));
     }
     throw new AntiphonError("ANT_NATS_UNREACHABLE", `${subject}: ${reason}`, { data: { subject } });
-  }
-
-  private attempt(subject: string, body: string, wanted: Wanted, patienceMs: number): Promise<Attempt> {
-    return new Promise((resolve) => {
-      const { inbox, deadlines, nc } = this.port;
-      const messages: StoredMessage[] = [];
-      const settle = (attempt: Attempt): void => {
-        if (!this.pending.delete(fail)) return;
-        inbox.forget(token);
-        deadlines.cancel(deadline);
-        resolve(attempt);
-      };
-      const fail = (reason: string): void => settle({ kind: "later", reason });
-      let heard = 0;
-      let heardBefore = 0;
-      let gap = false;
-      const arm = (): Deadline =>
-        deadlines.add(patienceMs, () => {
-          if (heard === heardBefore) return fail("no answer in time");
-          heardBefore = heard;
-          deadline = arm();
-        });
-      let deadline = arm();
-      const token = inbox.expect((message) => {
-        const code = message.headers?.code ?? 0;
-        heard += 1;
-        gap ||= wanted !== "one" && isAfterGap(message, messages);
-        if (code === 0) {
-          messages.push(stored(message));
-          if (wanted === "one") settle({ kind: "done", messages, pending: 0, upToSeq: 0 });
-          return;
-        }
-        settle(
-          gap
-            ? { kind: "later", reason: "an answer was lost on the way" }
-            : endOf(message, code, wanted, messages),
-        ); // runtime/J3
-      });
-      this.pending.add(fail);
-      try {
-        nc.publish(subject, body, { reply: inbox.subjectOf(token) });
-      } catch (error) {
-        fail(String(error));
-      }
-    });
-  }
-}
-
-const LAGS: Attempt = { kind: "later", reason: "the replica that answered lags behind the leader" };
-
-/** While the stream has no leader, the last sequence is unknown, so the read is retried. */
-async function heldTo(standard: Standard, once: () => Promise<Attempt>): Promise<Attempt> {
-  try {
-    await standard.before();
-    return await standard.judge(await once());
-  } catch (error) {
-    return { kind: "later", reason: `the leader does not answer: ${String(error)}` };
   }
 }

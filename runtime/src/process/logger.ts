@@ -38,8 +38,6 @@ function redacted(fields: object, depth = depthOfSecrets): object {
 export interface LoggerOptions {
   /** pino level; `silent` mutes. Default `info`. */
   level?: string;
-  /** Fields added to every line: node id, version. */
-  fields?: Record<string, unknown>;
   /** Default standard error, so that standard output belongs to the program. */
   destination?: { write(line: string): void };
 }
@@ -50,7 +48,7 @@ export function createLogger(name: string, options: LoggerOptions = {}): Logger 
     {
       name,
       level: options.level ?? "info",
-      base: { ...options.fields },
+      base: {},
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),

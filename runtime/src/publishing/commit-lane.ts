@@ -1,12 +1,13 @@
 import type { Msg } from "@nats-io/nats-core";
 import { backoffMs } from "../process/backoff.ts";
-import { nextCommit } from "./group-commit.ts";
+import { nextCommit, unrelated } from "./group-commit.ts";
+import { LaneQueue, type Entry } from "./lane-queue.ts";
+import { batchPlace, publishHeaders } from "./publish-headers.ts";
 import type { PublishResult } from "./publish-result.ts";
 import { failed, parsePubAck } from "./publish-result.ts";
 import type { Deadline } from "../process/deadlines.ts";
 import { uniqueId } from "../process/ids.ts";
 import { onAbort } from "../process/abort-listeners.ts";
-import { type HeaderLines, headerLines, joined, noHeaders } from "../nats/wire-headers.ts";
 import type { LanePort, Outgoing } from "./publisher.ts";
 
 /**
@@ -19,14 +20,6 @@ import type { LanePort, Outgoing } from "./publisher.ts";
  * fail. The members of a failed batch are sent singly all at once, which costs one round trip. An entry aborted before
  * sending is never sent, and its publisher is told. When a commit ends, its deadline and reply token are released.
  */
-interface Entry {
-  out: Outgoing;
-  resolve: (result: PublishResult) => void;
-  attempts: number;
-  alone: boolean;
-  settled: boolean;
-}
-
 interface Commit {
   entries: Entry[];
   batch: boolean;
@@ -41,10 +34,8 @@ export class CommitLane {
   private readonly port: LanePort;
   /** The lane's unique name in batch ids; no other lane of any process has it. */
   private readonly name = uniqueId();
-  private queue: Entry[] = [];
-  private head = 0;
+  private readonly queue: LaneQueue;
   private readonly commits = new Set<Commit>();
-  private readonly delayed = new Map<Entry, Deadline>();
   private singlesInFlight = 0;
   private batchesInFlight = 0;
   private closed: string | null = null;
@@ -52,56 +43,45 @@ export class CommitLane {
 
   constructor(port: LanePort) {
     this.port = port;
+    this.queue = new LaneQueue(port.deadlines);
   }
 
   submit(out: Outgoing, signal?: AbortSignal): Promise<PublishResult> {
     // A signal that was aborted earlier calls no listener.
     if (signal?.aborted === true) return Promise.resolve({ kind: "unknown", reason: "aborted" });
     return new Promise((resolve) => {
+      const settled = (result: PublishResult): void => {
+        stay();
+        resolve(result);
+      };
       const entry: Entry = {
         out,
-        resolve,
+        resolve: settled,
         attempts: 0,
         alone: !out.group || out.once === true,
         settled: false,
       };
-      if (signal !== undefined) {
-        const stay = onAbort(signal, () => this.settle(entry, { kind: "unknown", reason: "aborted" }));
-        entry.resolve = (result) => {
-          stay();
-          resolve(result);
-        };
-      }
+      const abort = (): void => this.settle(entry, { kind: "unknown", reason: "aborted" });
+      const stay = signal === undefined ? (): void => undefined : onAbort(signal, abort);
       if (this.closed !== null) return this.settle(entry, { kind: "unknown", reason: this.closed });
       this.queue.push(entry);
       this.schedulePump();
     });
   }
 
-  suspend(reason: string): void {
+  suspend(reason = "connection lost"): void {
     for (const commit of [...this.commits]) this.finish(commit, { kind: "unknown", reason });
   }
 
   resume(): void {
-    for (const [entry, deadline] of [...this.delayed]) {
-      this.port.deadlines.cancel(deadline);
-      this.delayed.delete(entry);
-      this.queue.push(entry);
-    }
+    this.queue.hurry();
     this.schedulePump();
   }
 
   close(reason: string): void {
     this.closed = reason;
-    for (const commit of [...this.commits]) this.finish(commit, { kind: "unknown", reason });
-    for (const [entry, deadline] of this.delayed) {
-      this.port.deadlines.cancel(deadline);
-      this.settle(entry, { kind: "unknown", reason });
-    }
-    this.delayed.clear();
-    for (const entry of this.queue.slice(this.head)) this.settle(entry, { kind: "unknown", reason });
-    this.queue = [];
-    this.head = 0;
+    this.suspend(reason);
+    for (const entry of this.queue.clear()) this.settle(entry, { kind: "unknown", reason });
   }
 
   /** Runs one microtask later, so that a burst of submits in one tick is seen as one queue. */
@@ -118,16 +98,16 @@ export class CommitLane {
     while (this.closed === null && this.port.connected()) {
       const next = nextCommit(
         {
-          queued: this.queue.length - this.head,
+          queued: this.queue.length,
           singlesInFlight: this.singlesInFlight,
           batchesInFlight: this.batchesInFlight,
         },
         this.port.limits.group,
       );
       if (next.kind === "wait") return;
-      const entries = this.take(next.count);
+      const entries = this.queue.take(next.count, this.port.limits.group.batchMaxBytes);
       if (entries.length === 0) continue;
-      const members = next.kind === "batch" ? unrelated(entries.filter((entry) => !entry.alone)) : [];
+      const members = next.kind === "batch" ? unrelated(entries.filter(({ alone }) => !alone)) : [];
       const together = members.length >= this.port.limits.group.batchFrom;
       if (together) this.commitBatch(members);
       const committed = new Set(together ? members : []);
@@ -135,36 +115,13 @@ export class CommitLane {
     }
   }
 
-  private take(count: number): Entry[] {
-    const taken: Entry[] = [];
-    let bytes = 0;
-    while (taken.length < count && this.head < this.queue.length) {
-      const entry = this.queue[this.head];
-      if (entry === undefined) break;
-      bytes += entry.out.payload.length;
-      if (taken.length > 0 && bytes > this.port.limits.group.batchMaxBytes) break;
-      this.head += 1;
-      if (!entry.settled) taken.push(entry);
-    }
-    if (this.head > 1024 || this.head === this.queue.length) {
-      this.queue = this.queue.slice(this.head);
-      this.head = 0;
-    }
-    return taken;
-  }
-
   private commitSingle(entry: Entry): void {
     this.stats.singles += 1;
     this.singlesInFlight += 1;
     const commit = this.begin([entry], false);
-    this.transmit(commit, () => {
-      this.port.send(
-        entry.out.subject,
-        entry.out.payload,
-        joined(entry.out.headers, expectation(entry.out)),
-        this.port.replySubject(commit.token),
-      );
-    });
+    const { subject, payload } = entry.out;
+    const reply = this.port.replySubject(commit.token);
+    this.transmit(commit, () => this.port.send(subject, payload, publishHeaders(entry.out), reply));
   }
 
   private commitBatch(entries: Entry[]): void {
@@ -174,12 +131,15 @@ export class CommitLane {
     const commit = this.begin(entries, true);
     const id = `${this.name}.${this.stats.batches}`;
     this.transmit(commit, () => {
-      entries.forEach((entry, index) => {
-        const last = index === entries.length - 1;
-        const place = `Nats-Batch-Id: ${id}\r\nNats-Batch-Sequence: ${index + 1}\r\n${last ? "Nats-Batch-Commit: 1\r\n" : ""}`;
-        const headers = joined(entry.out.headers, expectation(entry.out), place as HeaderLines);
-        const reply = last ? this.port.replySubject(commit.token) : null;
-        this.port.send(entry.out.subject, entry.out.payload, headers, reply);
+      entries.forEach(({ out }, index) => {
+        const isLast = index === entries.length - 1;
+        const headers = publishHeaders(out, batchPlace(id, index + 1, isLast));
+        this.port.send(
+          out.subject,
+          out.payload,
+          headers,
+          isLast ? this.port.replySubject(commit.token) : null,
+        );
       });
     });
   }
@@ -244,16 +204,8 @@ export class CommitLane {
     this.stats.retried += 1;
     if (entry.attempts === 5) this.port.note(entry.out, "still not acknowledged; trying on");
     entry.alone = true;
-    if (delayMs === 0) {
-      this.queue.push(entry);
-      return;
-    }
-    const deadline = this.port.deadlines.add(delayMs, () => {
-      this.delayed.delete(entry);
-      this.queue.push(entry);
-      this.schedulePump();
-    });
-    this.delayed.set(entry, deadline);
+    if (delayMs === 0) this.queue.push(entry);
+    else this.queue.delay(entry, delayMs, () => this.schedulePump());
   }
 
   private settle(entry: Entry, result: PublishResult): void {
@@ -261,25 +213,4 @@ export class CommitLane {
     entry.settled = true;
     entry.resolve(result);
   }
-}
-
-/** The entries whose expectations do not concern each other (runtime/J2). The others are sent after them. */
-function unrelated(entries: readonly Entry[]): Entry[] {
-  const scopes = new Set<string>();
-  const watched = new Set<string>();
-  return entries.filter(({ out: { scope, expectedSubject } }) => {
-    if (scope === undefined) return true;
-    const watches = expectedSubject !== undefined;
-    if (watched.has(scope) || (watches && scopes.has(scope))) return false;
-    scopes.add(scope);
-    if (watches) watched.add(scope);
-    return true;
-  });
-}
-
-function expectation({ expectLastSubjectSequence: last, expectedSubject }: Outgoing): HeaderLines {
-  if (last === undefined) return noHeaders;
-  const what = { "Nats-Expected-Last-Subject-Sequence": String(last) };
-  if (expectedSubject === undefined) return headerLines(what);
-  return headerLines({ ...what, "Nats-Expected-Last-Subject-Sequence-Subject": expectedSubject });
 }

@@ -1,3 +1,5 @@
+import type { Outgoing } from "./publisher.ts";
+
 /**
  * The policy of adaptive group commit: which messages a lane (one stream) commits next.
  *
@@ -48,4 +50,20 @@ export function nextCommit(load: LaneLoad, limits: GroupCommitLimits): NextCommi
   if (load.batchesInFlight > 0) return { kind: "wait" };
   const room = limits.maxSingles - load.singlesInFlight;
   return room > 0 ? { kind: "singles", count: Math.min(room, load.queued) } : { kind: "wait" };
+}
+
+type Scoped = Pick<Outgoing, "scope" | "expectedSubject">;
+
+/** The messages whose expectations do not concern each other (runtime/J2). The others are sent after them. */
+export function unrelated<M extends { readonly out: Scoped }>(messages: readonly M[]): M[] {
+  const scopes = new Set<string>();
+  const watched = new Set<string>();
+  return messages.filter(({ out: { scope, expectedSubject } }) => {
+    if (scope === undefined) return true;
+    const watches = expectedSubject !== undefined;
+    if (watched.has(scope) || (watches && scopes.has(scope))) return false;
+    scopes.add(scope);
+    if (watches) watched.add(scope);
+    return true;
+  });
 }

@@ -124,7 +124,7 @@ export class Publisher {
 
   /** The connection is lost: in-flight attempts are now unknown. */
   suspend(): void {
-    for (const lane of this.lanes.values()) lane.suspend("connection lost");
+    for (const lane of this.lanes.values()) lane.suspend();
   }
 
   close(): void {

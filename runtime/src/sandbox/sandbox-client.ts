@@ -5,7 +5,6 @@ import type { JobAnswers } from "./job-answers.ts";
 import type { JobMessages } from "./job-messages.ts";
 import type { OutcomeTrust } from "./outcome-trust.ts";
 import type { Bus } from "../nats/bus.ts";
-import type { Clock } from "../process/clock.ts";
 import { systemClock } from "../process/clock.ts";
 import { tell } from "../rpc/rpc.ts";
 import { objectIn, subscribe } from "../nats/subscription.ts";
@@ -63,23 +62,21 @@ const nobodyMs = 20_000;
 
 export interface SandboxClientOptions {
   requester: string;
-  clock?: Clock;
   /** Absent: every outcome is believed. */
   trust?: OutcomeTrust;
 }
 
 export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxClient {
-  const clock = options.clock ?? systemClock;
   return {
     async run(request, { signal, stop, onEvent, answers, messages, patienceMs = 600_000 }) {
       const signals = { signal, stop: stop ?? signal };
       const hears = { onEvent, answers, messages };
-      const askedAt = clock.now();
+      const askedAt = systemClock.now();
       let lastSeenAt = askedAt;
       for (let attempt = 0, forged = 0; ; attempt += 1) {
         if (signal.aborted || signals.stop.aborted) throw canceled(request);
         const asked = await ask(bus, request, options, signals, hears);
-        const now = clock.now();
+        const now = systemClock.now();
         switch (asked.kind) {
           case "done":
             return asked.outcome;
@@ -105,13 +102,13 @@ export function sandboxClient(bus: Bus, options: SandboxClientOptions): SandboxC
             lastSeenAt = now;
             if (now - askedAt > patienceMs)
               throw new AntiphonError("ANT_SANDBOX_BUSY", "all runners are busy");
-            await clock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signals.stop);
+            await systemClock.sleep(asked.retryAfterMs * (0.75 + 0.5 * Math.random()), signals.stop);
             break;
           case "nobody":
             if (now - lastSeenAt > Math.min(nobodyMs, patienceMs)) {
               throw new AntiphonError("ANT_SANDBOX_RUNNER_LOST", "no sandbox-runner is available");
             }
-            await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signals.stop);
+            await systemClock.sleep(Math.min(1000, 100 * 2 ** attempt), signals.stop);
             break;
         }
       }

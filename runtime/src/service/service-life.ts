@@ -3,13 +3,8 @@ import { AntiphonError } from "@antiphon/contracts";
 import type { Bus } from "../nats/bus.ts";
 import { connectBus } from "../nats/bus.ts";
 import type { RuntimeConfig } from "../process/config.ts";
-import { readRuntimeConfig } from "../process/config.ts";
-import { collectWhenIdle } from "../process/idle-collection.ts";
 import { nodeId } from "../process/ids.ts";
 import type { Logger } from "../process/logger.ts";
-import { standardErrorLines } from "../process/log-lines.ts";
-import { sourceStack } from "../process/source-stack.ts";
-import { createLogger } from "../process/logger.ts";
 import { measureBus } from "./bus-metrics.ts";
 import { openMetrics, type Metrics } from "./metrics.ts";
 import { serveMetrics } from "./metrics-server.ts";
@@ -22,11 +17,11 @@ import { VERSION } from "./version.ts";
 import { withDeadline } from "../process/with-deadline.ts";
 
 /**
- * The life of a service process, the same for every role.
+ * The life of a service, the same for every role. service-process.ts gives it a process.
  *
  * Lifecycle: starting -> ready -> draining -> stopped. Starting: connect, provision, start the role. Ready: answers
- * $SRV requests. Draining (first SIGTERM or SIGINT, or `stop`): no new work, held work is finished within `drainMs`;
- * then `signal` aborts and the rest is handed back. A second signal ends the process at once.
+ * $SRV requests. Draining (`stop`): no new work, held work is finished within `drainMs`; then `signal` aborts and the rest is
+ * handed back.
  *
  * Nothing is read before the trusted keys are known; without them a service does not start. If one part fails to drain,
  * the error is logged and becomes the exit code, but the other parts finish and the connection is closed all the same.
@@ -77,7 +72,7 @@ export interface RunningService {
  */
 const lastWordsMs = 4_500;
 
-/** Starts a service without signal handlers or an exit of the process. For tests and for `runService`. */
+/** Starts a service without signal handlers or an exit of the process. */
 export async function startService(
   definition: ServiceDefinition,
   config: RuntimeConfig,
@@ -183,66 +178,4 @@ async function provisionAgain(bus: Bus, config: RuntimeConfig, log: Logger): Pro
   } catch (error) {
     log.warn({ err: error }, "topology could not be checked after an outage");
   }
-}
-
-/** The body of every service's `main.ts`. Returns when the service has stopped; the process then exits. */
-export async function runService(
-  definition: ServiceDefinition,
-  overrides: { config?: RuntimeConfig; log?: Logger } = {},
-): Promise<void> {
-  process.on("uncaughtException", (error) => die(definition.name, error));
-  process.on("unhandledRejection", (reason) => die(definition.name, reason));
-  try {
-    const config = overrides.config ?? readRuntimeConfig();
-    const log = overrides.log ?? createLogger(definition.name, { level: config.logLevel });
-    const told = firstSignal(log);
-    const started = await Promise.race([startService(definition, config, log), told]);
-    if (typeof started === "string") {
-      log.info({ signal: started }, "stopped before it was ready"); // It holds no work yet, so it can exit at once.
-      process.exit(0);
-    }
-    const service = started;
-    log.info({ node: service.node, pid: process.pid, ready: true }, "ready");
-    process.send?.({ kind: "ready", service: definition.name });
-    collectWhenIdle();
-    const why = await Promise.race([told, service.bus.closed.then(() => "closed" as const)]);
-    if (why === "closed")
-      throw new AntiphonError("ANT_NATS_UNREACHABLE", "the server ended the connection for good"); // runtime/J13
-    log.info({ signal: why }, "draining");
-    await service.stop();
-    log.info("stopped");
-    process.exit(0);
-  } catch (error) {
-    die(definition.name, error); // runtime/J13
-  }
-}
-
-function firstSignal(log: Logger): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let seen = false;
-    const hear = (signal: NodeJS.Signals): void => {
-      if (seen) {
-        log.warn({ signal }, "second signal: exiting at once");
-        process.exit(signal === "SIGINT" ? 130 : 143);
-      }
-      seen = true;
-      resolve(signal);
-    };
-    process.on("SIGTERM", hear);
-    process.on("SIGINT", hear);
-  });
-}
-
-/** Writes one coded line and exits. */
-function die(service: string, thrown: unknown): never {
-  const error = AntiphonError.from(thrown);
-  const line = { level: "fatal", time: new Date().toISOString(), service, ...error.toJSON() };
-  const stack =
-    error.code === "ANT_INTERNAL" && thrown instanceof Error
-      ? { stack: sourceStack(thrown.stack ?? "") }
-      : {};
-  const lines = standardErrorLines();
-  lines.write(`${JSON.stringify({ ...line, ...stack })}\n`);
-  lines.flush();
-  process.exit(error.exitCode === 0 ? 1 : error.exitCode);
 }

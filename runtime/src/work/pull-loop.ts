@@ -4,15 +4,16 @@ import { backoffMs } from "../process/backoff.ts";
 import type { Bus } from "../nats/bus.ts";
 import type { Logger } from "../process/logger.ts";
 import { subscribe } from "../nats/subscription.ts";
+import { heartbeatMs, Pulls } from "./pulls.ts";
+import { Semaphore } from "./semaphore.ts";
 import { withDeadline } from "../process/with-deadline.ts";
 
 /**
  * PullLoop: requests exactly as many messages from one durable consumer as it has free slots. Every delivered message
  * is worked on at once, so none waits in this process while another process is idle.
  *
- * Lifecycle: running -> stopped. A request to the server (a "pull") is live, or stale once its heartbeat stopped or the
- * connection was lost. A stale pull no longer counts. The answers to all pulls come through one subscription, so a late
- * message still arrives: it is taken if a slot is free, and handed back at once if not.
+ * Lifecycle: running -> stopped. The answers to all requests (pulls.ts) come through one subscription, so a late message still
+ * arrives: it is taken if a slot is free, and handed back at once if not.
  *
  * Live requests plus busy slots never exceed `slots`, and all loops of a consumer together never exceed the semaphore.
  * While a slot is free and the bus is up, a pull is live or a retry is scheduled, so the loop never stalls. Deliveries
@@ -38,49 +39,9 @@ export interface PullLoopOptions {
   onMessage(message: Msg): Promise<void>;
 }
 
-/** Counts the messages that all loops of one consumer hold together. */
-export class Semaphore {
-  private readonly size: number;
-  private readonly listeners: (() => void)[] = [];
-  private held = 0;
-
-  constructor(size: number) {
-    this.size = size;
-  }
-
-  /** Called when a slot is free again. */
-  onFree(listener: () => void): void {
-    this.listeners.push(listener);
-  }
-
-  get free(): number {
-    return this.size - this.held;
-  }
-
-  take(): boolean {
-    if (this.held >= this.size) return false;
-    this.held += 1;
-    return true;
-  }
-
-  give(): void {
-    this.held -= 1;
-    for (const listener of this.listeners) listener();
-  }
-}
-
-interface Pull {
-  readonly reply: string;
-  wanted: number;
-  live: boolean;
-  heardAt: number;
-}
-
 const expiresMs = 30_000;
 /** For a preferred reader: one that is suspended (SIGSTOP) is handed work for at most this long. */
 const turnExpiresMs = 6_000;
-/** At most half of any expiry, or the server refuses it. */
-const heartbeatMs = 3000;
 const watchMs = 1000;
 const handoverMs = 2000;
 const nanos = 1_000_000;
@@ -89,8 +50,8 @@ const retryPolicy = { baseMs: 50, capMs: 2000 };
 export class PullLoop {
   private readonly bus: Bus;
   private readonly options: PullLoopOptions;
-  /** By reply subject. */
-  private readonly pulls = new Map<string, Pull>();
+  private readonly expiresMs: number;
+  private readonly pulls: Pulls;
   private readonly answers: Subscription;
   private readonly idle: (() => void)[] = [];
   private readonly offConnectivity: () => void;
@@ -108,20 +69,18 @@ export class PullLoop {
   constructor(bus: Bus, options: PullLoopOptions, inbox: string) {
     this.bus = bus;
     this.options = options;
+    this.expiresMs = options.turn === undefined ? expiresMs : turnExpiresMs;
+    this.pulls = new Pulls(this.expiresMs);
     this.semaphore = options.semaphore ?? new Semaphore(options.slots);
     this.inbox = inbox;
     this.answers = subscribe(bus.nc, `${inbox}.*`, (message) => this.receive(message), { log: options.log });
     this.offConnectivity = bus.onConnectivity((up) => {
       if (up) this.schedule();
-      else for (const pull of this.pulls.values()) pull.live = false;
+      else this.pulls.suspend();
     });
     this.semaphore.onFree(() => this.schedule());
     this.watch = setInterval(() => this.checkHeartbeats(), watchMs);
     this.schedule();
-  }
-
-  private get expiresMs(): number {
-    return this.options.turn === undefined ? expiresMs : turnExpiresMs;
   }
 
   get busySlots(): number {
@@ -146,7 +105,6 @@ export class PullLoop {
 
   /** Hears no answer from here on. Call it only after `stop`. */
   close(): void {
-    this.pulls.clear();
     if (!this.bus.nc.isClosed() && !this.answers.isClosed()) this.answers.unsubscribe();
   }
 
@@ -172,9 +130,7 @@ export class PullLoop {
   /** How many messages may be requested now. */
   private get wanted(): number {
     if (this.stopped || !this.bus.connected || this.retryTimer !== null) return 0;
-    let covered = this.busy;
-    for (const pull of this.pulls.values()) if (pull.live) covered += pull.wanted;
-    return Math.min(this.options.slots - covered, this.semaphore.free);
+    return Math.min(this.options.slots - this.busy - this.pulls.wanted, this.semaphore.free);
   }
 
   private pull(): void {
@@ -182,7 +138,7 @@ export class PullLoop {
     if (wanted <= 0) return;
     this.pullCount += 1;
     const reply = `${this.inbox}.${this.pullCount.toString(36)}`;
-    this.pulls.set(reply, { reply, wanted, live: true, heardAt: performance.now() });
+    this.pulls.add(reply, wanted);
     const { stream, consumer, turn } = this.options;
     const body = JSON.stringify({
       batch: wanted,
@@ -195,18 +151,10 @@ export class PullLoop {
 
   private receive(message: Msg): void {
     // A delivery has a reply subject for its acknowledgement; a message without one is a status of the server, on the
-    // reply subject of its pull. A delivery has the subject of its record; the server answers pulls in their order.
-    const isStatus = message.reply === undefined || message.reply === "";
-    const pull = isStatus ? this.pulls.get(message.subject) : this.oldest();
-    if (pull !== undefined) pull.heardAt = performance.now();
-    if (isStatus) {
-      const status = message.headers?.code ?? 0;
-      if (status !== 100 && pull !== undefined)
-        this.refused(pull, status, message.headers?.description ?? "");
-      return;
-    }
+    // reply subject of its pull.
+    if (message.reply === undefined || message.reply === "") return this.hearStatus(message);
     this.failures = 0;
-    if (pull !== undefined && --pull.wanted <= 0) this.end(pull);
+    this.pulls.delivered();
     if (this.busy >= this.options.slots || !this.semaphore.take()) {
       message.respond("-NAK");
       return;
@@ -219,18 +167,10 @@ export class PullLoop {
     });
   }
 
-  /** The pull that the server answers now; if a delivery belongs to another one, that one's heartbeats tell. */
-  private oldest(): Pull | undefined {
-    let stale: Pull | undefined;
-    for (const pull of this.pulls.values()) {
-      if (pull.live) return pull;
-      stale ??= pull;
-    }
-    return stale;
-  }
-
-  private refused(pull: Pull, status: number, description: string): void {
-    this.end(pull);
+  private hearStatus({ subject, headers }: Msg): void {
+    const { code: status = 0, description = "" } = headers ?? {};
+    if (!this.pulls.heard(subject) || status === 100) return;
+    this.pulls.end(subject);
     // 404 and 408: no message in time. Any other status: the server is not ready for this pull.
     if (status === 404 || status === 408) {
       this.schedule();
@@ -253,16 +193,7 @@ export class PullLoop {
   }
 
   private checkHeartbeats(): void {
-    const now = performance.now();
-    for (const pull of [...this.pulls.values()]) {
-      const silent = now - pull.heardAt;
-      if (pull.live && silent > 2 * heartbeatMs) pull.live = false;
-      if (!pull.live && silent > this.expiresMs + 2 * heartbeatMs) this.end(pull);
-    }
+    this.pulls.checkHeartbeats();
     if (this.wanted > 0) this.schedule(); // catches any stall that the events above missed
-  }
-
-  private end(pull: Pull): void {
-    this.pulls.delete(pull.reply);
   }
 }

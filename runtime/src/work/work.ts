@@ -6,7 +6,8 @@ import type { Bus } from "../nats/bus.ts";
 import { Generations } from "../process/generations.ts";
 import { DeliveryHandler, type ConsumeOptions } from "./delivery-handler.ts";
 import { Heartbeats } from "./heartbeats.ts";
-import { PullLoop, Semaphore } from "./pull-loop.ts";
+import { PullLoop } from "./pull-loop.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /**
  * Consumes the journal: each record that a durable consumer delivers is handled in a slot (delivery-handler.ts).

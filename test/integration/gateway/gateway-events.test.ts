@@ -19,7 +19,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { exportEvidence } from "../../../cli/src/evidence/evidence-export.ts";
 import { GatewayClient } from "../../../cli/src/gateway/gateway-client.ts";
-import type { RunEvent } from "../../../cli/src/gateway/gateway-client.ts";
+import type { RunEvent } from "../../../cli/src/gateway/run-stream.ts";
 import { SseParser } from "../../../cli/src/gateway/sse-parser.ts";
 import type { ServerEvent } from "../../../cli/src/gateway/sse-parser.ts";
 import { EventStreams } from "../../../services/gateway/src/http/event-stream.ts";

@@ -19,7 +19,6 @@ export function watchForCancel(
   journal: Pick<Journal, "read">,
   runId: string,
   caller: AbortSignal,
-  everyMs: number = limits.claimHeartbeatMs,
 ): CancelWatch {
   const abort = new AbortController();
   let isCanceled = false;
@@ -33,7 +32,7 @@ export function watchForCancel(
       },
       () => undefined, // The journal does not answer now; the next tick asks again.
     );
-  }, everyMs);
+  }, limits.claimHeartbeatMs);
   const stay = onAbort(caller, stop); // AbortSignal.any costs several times as much
   const release = (): void => {
     clearInterval(timer);

@@ -94,7 +94,7 @@ test("archives nothing without a timing", async () => {
   expect(parts.asked).toEqual([]);
 });
 
-test("leftovers are removed at start until none is left, and then only every tidyEveryMs", async () => {
+test("leftovers are removed at start until none is left, and then only every limits.archiveTidyS", async () => {
   const parts = archiveOf([]);
   parts.tidied.left.push({ ...NOTHING, packs: ["sha256-a"], more: true }, { ...NOTHING, documents: 3 });
   let looks = 0;

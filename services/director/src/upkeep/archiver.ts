@@ -7,7 +7,7 @@
  * long as the last one, so that archiving takes at most half of the time. One round at a time, until the signal aborts.
  *
  * A run that cannot be archived (a corrupt record, a broken chain) is logged once and stays in the journal; it delays
- * no other run, and the next process tries it again. At start and every `tidyEveryMs` the archiver removes what crashes
+ * no other run, and the next process tries it again. At start and every TIDY_MS the archiver removes what crashes
  * left behind and is as old as that: packs that no record points to, and documents of archived runs. A pack that alone
  * holds a run is logged and stays.
  */
@@ -18,8 +18,6 @@ export interface ArchiveTiming {
   /** How long a run must have been over. */
   afterMs: number;
   everyMs: number;
-  /** Default limits.archiveTidyS. */
-  tidyEveryMs?: number;
 }
 
 export interface ArchiverParts {
@@ -30,6 +28,7 @@ export interface ArchiverParts {
 
 /** Runs remembered as refused; the oldest is forgotten first and tried again. */
 const MAX_REFUSED = 10_000;
+const TIDY_MS = limits.archiveTidyS * 1000;
 
 /** Archives nothing if `timing` is null. */
 export async function archiveForever(
@@ -40,7 +39,6 @@ export async function archiveForever(
   if (timing === null) return;
   const { clock, log } = parts;
   const refused = new Set<string>();
-  const tidyEveryMs = timing.tidyEveryMs ?? limits.archiveTidyS * 1000;
   let tidyAt = clock.now();
   while (!signal.aborted) {
     const startedAt = clock.now();
@@ -48,8 +46,8 @@ export async function archiveForever(
     try {
       isMore = await archiveRound(parts, timing.afterMs, refused);
       if (!isMore && tidyAt <= startedAt) {
-        isMore = await tidyRound(parts, tidyEveryMs);
-        if (!isMore) tidyAt = startedAt + tidyEveryMs;
+        isMore = await tidyRound(parts);
+        if (!isMore) tidyAt = startedAt + TIDY_MS;
       }
     } catch (error) {
       log.warn({ err: error }, "archiving not finished; the next round continues");
@@ -81,9 +79,9 @@ export async function archiveRound(
 }
 
 /** True if more may be left. */
-async function tidyRound({ archive, log }: ArchiverParts, ageMs: number): Promise<boolean> {
+async function tidyRound({ archive, log }: ArchiverParts): Promise<boolean> {
   const { packs, kept, documents, more } = await archive.tidy(
-    new Date((await archive.now()).getTime() - ageMs),
+    new Date((await archive.now()).getTime() - TIDY_MS),
   );
   for (const { pack, detail } of kept) log.warn({ pack, detail }, "no record points to this pack; it stays");
   if (packs.length + documents > 0) log.info({ packs, documents }, "leftovers of archiving removed");

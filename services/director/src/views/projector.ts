@@ -17,7 +17,7 @@ import { LRUCache } from "lru-cache";
 import { isDeepStrictEqual } from "node:util";
 import { AntiphonError, digestOf, keys } from "@antiphon/contracts";
 import { runView, routerContract, taskContract } from "@antiphon/run";
-import { systemClock, type Clock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
+import { systemClock, type Kv, type KvEntry, type Logger } from "@antiphon/runtime";
 import type { CachedRun } from "../runs/cached-run.ts";
 
 /** Runs queued for projection. Beyond that `project()` waits for one batch. */
@@ -55,7 +55,6 @@ export class Projector {
   readonly #contracts: Kv;
   readonly #load: (runId: string) => Promise<CachedRun>;
   readonly #log: Logger;
-  readonly #clock: Clock;
   readonly #shown = new LRUCache<string, Shown>({ max: MAX_SHOWN });
   readonly #waiting = new Map<string, CachedRun>();
   #writing: Promise<void> | null = null;
@@ -67,13 +66,11 @@ export class Projector {
     buckets: { runs: Kv; contracts: Kv },
     load: (runId: string) => Promise<CachedRun>,
     log: Logger,
-    clock: Clock = systemClock,
   ) {
     this.#runs = buckets.runs;
     this.#contracts = buckets.contracts;
     this.#load = load;
     this.#log = log;
-    this.#clock = clock;
   }
 
   /** Queues the run, to be written in its newest state. Blocks only when the queue is full. */
@@ -96,12 +93,12 @@ export class Projector {
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting.values()].slice(0, BATCH);
       for (const { snapshot } of batch) this.#waiting.delete(snapshot.context.runId);
-      const startedAt = this.#clock.now();
+      const startedAt = systemClock.now();
       this.#batch = Promise.all(batch.map((run) => this.#show(run)));
       await this.#batch;
       const ease = Math.max(0, 1 - this.#waiting.size / (BUSY * MAX_WAITING));
-      const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * ease * (this.#clock.now() - startedAt));
-      if (pauseMs > 0) await this.#clock.sleep(pauseMs, this.#stop.signal);
+      const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * ease * (systemClock.now() - startedAt));
+      if (pauseMs > 0) await systemClock.sleep(pauseMs, this.#stop.signal);
     }
     this.#writing = null;
   }

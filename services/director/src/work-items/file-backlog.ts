@@ -17,11 +17,9 @@ import type { WorkItems } from "./work-items.ts";
 export class FileBacklog implements WorkItems {
   readonly name = "file";
   readonly #directory: string;
-  readonly #now: () => Date;
 
-  constructor(directory: string, now: () => Date = () => new Date()) {
+  constructor(directory: string) {
     this.#directory = directory;
-    this.#now = now;
   }
 
   /** The file of a repository: its name, and what tells it from others of that name. */
@@ -54,7 +52,7 @@ export class FileBacklog implements WorkItems {
   }
 
   comment(repo: RepoRef, id: string, { body, key }: { body: string; key: string }): Promise<void> {
-    const at = this.#now().toISOString();
+    const at = new Date().toISOString();
     return this.#change(repo, id, (item) => {
       const { comments = [] } = item;
       if (comments.some((one) => one.key === key)) return item;

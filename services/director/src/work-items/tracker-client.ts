@@ -28,11 +28,9 @@ export class TrackerThrottled extends AntiphonError {
 
 export class TrackerClient {
   readonly #access: TrackerAccess;
-  readonly #now: () => number;
 
-  constructor(access: TrackerAccess, now: () => number = Date.now) {
+  constructor(access: TrackerAccess) {
     this.#access = access;
-    this.#now = now;
   }
 
   async call(method: Method, path: string, signal: AbortSignal, body?: object): Promise<unknown> {
@@ -109,7 +107,7 @@ export class TrackerClient {
     const { api, token } = this.#access;
     const reason = token === null ? reasonOf(value) : reasonOf(value).replaceAll(token, "***");
     const detail = `${api}${path} answered ${status}${reason === "" ? "" : `: ${reason}`}`;
-    const at = retryAt(status, headers, this.#now());
+    const at = retryAt(status, headers, Date.now());
     if (at !== null) return new TrackerThrottled(detail, at);
     if (status === 401) return new AntiphonError("ANT_WORK_ITEMS_CREDENTIALS", detail);
     if (status === 403) return new AntiphonError("ANT_WORK_ITEMS_FORBIDDEN", detail);

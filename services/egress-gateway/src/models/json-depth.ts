@@ -1,5 +1,8 @@
-/** Whether JSON nests deeper than `most` levels. It scans the text, so that code that walks the parsed value may recurse. */
-export function isDeeperThan(most: number, text: string): boolean {
+/** Far more than an event or the schema of a tool has, and shallow enough to recurse over. */
+export const MAX_DEPTH = 128;
+
+/** Whether JSON nests deeper than `MAX_DEPTH` levels. It scans the text, so that code that walks the parsed value may recurse. */
+export function isTooDeep(text: string): boolean {
   let depth = 0;
   let isString = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -10,7 +13,7 @@ export function isDeeperThan(most: number, text: string): boolean {
     } else if (char === '"') isString = true;
     else if (char === "{" || char === "[") {
       depth += 1;
-      if (depth > most) return true;
+      if (depth > MAX_DEPTH) return true;
     } else if (char === "}" || char === "]") depth -= 1;
   }
   return false;

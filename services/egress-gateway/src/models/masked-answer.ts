@@ -7,7 +7,7 @@
  * JSON is masked text by text, so that a mask cannot reach from one text over the quotes into the next.
  */
 import { fieldsOf } from "./answer-event.ts";
-import { isDeeperThan } from "./json-depth.ts";
+import { isTooDeep } from "./json-depth.ts";
 import { withTexts } from "./json-texts.ts";
 
 interface Piece {
@@ -99,12 +99,9 @@ function gather(value: object, path: string, line: number, into: Map<string, Pie
   }
 }
 
-/** Far more than an event has. */
-const MAX_DEPTH = 128;
-
 /** Undefined: this is not JSON, or nested so deeply that it is no event. */
 function parsed(text: string): unknown {
-  if (isDeeperThan(MAX_DEPTH, text)) return undefined;
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -13,7 +13,7 @@ import { checkContent, valueBound } from "./call-content.ts";
 import { judgedFields } from "./call-fields.ts";
 import { judgedTools } from "./call-tools.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { isDeeperThan } from "./json-depth.ts";
+import { isTooDeep, MAX_DEPTH } from "./json-depth.ts";
 import type { Charge } from "./ledger.ts";
 import { mostOf, priceOf, type CacheWrite, type ModelPrice } from "./pricing.ts";
 import { refused } from "./unpriced.ts";
@@ -40,8 +40,6 @@ export interface ModelCall {
 /** Allowance for the text that a provider adds to a prompt: templates, the preamble of tools. */
 const PREAMBLE_TOKENS = 2048;
 const MAX_ANSWERS = 8;
-/** Deep enough for the schemas of tools, and shallow enough to recurse over. */
-const MAX_DEPTH = 128;
 
 /**
  * Throws ANT_EGRESS_MODEL, and names the part that cannot be priced.
@@ -82,7 +80,7 @@ export function readCall(
 export function parsedBody(bytes: Buffer): Readonly<Record<string, unknown>> {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    const value: unknown = isDeeperThan(MAX_DEPTH, text) ? null : JSON.parse(text);
+    const value: unknown = isTooDeep(text) ? null : JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

@@ -3,7 +3,7 @@ import type { ModelTrial } from "@antiphon/contracts";
 import type { EgressSettings } from "../config.ts";
 import type { ModelHost } from "./model-hosts.ts";
 import { injected } from "../policy/credentials.ts";
-import { isPlain } from "../proxy/exchange.ts";
+import { isPlain } from "../proxy/answer-head.ts";
 import type { Upstream } from "../proxy/upstream.ts";
 import { scrubbed } from "../policy/scrubber.ts";
 import { secretsOf } from "../policy/credentials.ts";

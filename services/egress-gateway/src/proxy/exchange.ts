@@ -11,10 +11,10 @@
  *     an upstream that stalls cannot hold a connection, or the reservation of a model call, forever.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AntiphonError, ERRORS } from "@antiphon/contracts";
 import type { CheckpointAsk } from "../checkpoints/checkpoint-exchange.ts";
 import type { Upstream } from "./upstream.ts";
 import { injected, type Credential } from "../policy/credentials.ts";
+import { cleanHeaders, requireWhole, whole } from "./answer-head.ts";
 import { allOf, endToEnd, framing, type Headers } from "./headers.ts";
 import type { Authority } from "../policy/host-name.ts";
 import type { LogEntry, ModelEntry } from "../policy/log-entry.ts";
@@ -25,6 +25,7 @@ import { counting, passedOn } from "./passed-on.ts";
 import { decisionOf, EgressRefusal } from "../policy/refusal.ts";
 import { scrubbed, Scrubber } from "../policy/scrubber.ts";
 import { checkHost, parseAbsolute, parseOrigin, redacted, type Target } from "../policy/target.ts";
+import { asRefusal, sendRefusal } from "./refusal-answer.ts";
 import { Watch } from "./watch.ts";
 
 export interface ExchangePorts {
@@ -96,7 +97,7 @@ export async function exchange(
     await carry(request, response, tunnel, ports, course, watch);
   } catch (error) {
     fault = asRefusal(error, watch.signal);
-    answerRefusal(response, fault, course);
+    if (sendRefusal(response, fault)) course.status = fault.status;
   } finally {
     watch.end();
     socket.off("close", gone); // the connection may serve more requests
@@ -188,8 +189,7 @@ async function carry(
   const answer = await ports.upstream.send({ target, method, headers, body: counted, signal });
   watch.moved();
   course.status = answer.statusCode ?? 0;
-  if (hasCredential && !isPlain(answer)) throw unreadable(target.host);
-  if (hasCredential && isPart(answer)) throw inPart(target.host);
+  if (hasCredential) requireWhole(answer, target.host);
   response.writeHead(course.status, cleanHeaders(answer, ports.secrets));
   // egress-gateway/E2: another host may have been told the secret by the credential's own.
   const scrub = ports.secrets.length > 0 ? new Scrubber(ports.secrets) : null;
@@ -204,74 +204,4 @@ function stalled(request: IncomingMessage, response: ServerResponse, target: Tar
   if (!request.complete && request.readableLength === 0)
     return late("client:idle", "the sandbox does not send the rest of its request");
   return late("upstream:idle", `${target?.host ?? "the upstream"} went silent`);
-}
-
-/** egress-gateway/E2: a piece of a secret looks like no secret, so a request with a credential asks for no part. */
-function whole({ range: _range, "if-range": _ifRange, ...headers }: Headers): Headers {
-  return headers;
-}
-
-function isPart(answer: IncomingMessage): boolean {
-  const { "content-range": range, "content-type": type = "" } = answer.headers;
-  return answer.statusCode === 206 || range !== undefined || type.toLowerCase().includes("byteranges");
-}
-
-function inPart(host: string): EgressRefusal {
-  const why = `${host} sent a part of a document, though the request asked for all of it`;
-  return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:part", why);
-}
-
-export function isPlain(answer: IncomingMessage): boolean {
-  const coding = answer.headers["content-encoding"] ?? "identity";
-  const transfer = answer.headers["transfer-encoding"] ?? "chunked";
-  return coding.trim().toLowerCase() === "identity" && transfer.trim().toLowerCase() === "chunked";
-}
-
-export function unreadable(host: string): EgressRefusal {
-  return new EgressRefusal(
-    "ANT_EGRESS_UPSTREAM",
-    "upstream:encoded",
-    `${host} sent an encoded answer, though the request asked for identity`,
-  );
-}
-
-/** A header with a secret in its name is left out. */
-export function cleanHeaders(answer: IncomingMessage, secrets: readonly string[]): Headers {
-  const named = Object.entries(endToEnd(answer.headers)).filter(([name]) => scrubbed(name, secrets) === name);
-  return Object.fromEntries(
-    named.map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.map((one) => scrubbed(one, secrets)) : scrubbed(value, secrets),
-    ]),
-  );
-}
-
-export function asRefusal(error: unknown, signal: AbortSignal): EgressRefusal {
-  if (error instanceof EgressRefusal) return error;
-  if (signal.reason instanceof EgressRefusal) return signal.reason;
-  if (signal.aborted)
-    return new EgressRefusal("ANT_EGRESS_TIMEOUT", "client:gone", "the sandbox closed the connection");
-  const { code, message } = error as NodeJS.ErrnoException;
-  const why = error instanceof AntiphonError ? error.detail : (code ?? message);
-  return new EgressRefusal("ANT_EGRESS_UPSTREAM", "upstream:failed", why);
-}
-
-/** The JSON body of a refusal, for the program in the sandbox. */
-export function refusalBody(fault: EgressRefusal): string {
-  const { code, rule, message } = fault;
-  return `${JSON.stringify({ code, rule, message, remedy: ERRORS[code].remedy })}\n`;
-}
-
-function answerRefusal(response: ServerResponse, fault: EgressRefusal, course: Course): void {
-  if (response.headersSent || response.destroyed || response.req.socket.destroyed) {
-    response.destroy();
-    return;
-  }
-  course.status = fault.status;
-  response.writeHead(course.status, fault.code, {
-    "content-type": "application/json",
-    "antiphon-code": fault.code,
-    connection: "close",
-  });
-  response.end(refusalBody(fault));
 }

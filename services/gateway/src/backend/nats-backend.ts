@@ -32,12 +32,11 @@ import { askForReplay } from "./attempt-replay.ts";
 import { askForCheck } from "./repo-check.ts";
 import { askForDeed } from "./session-deed.ts";
 import type { Backend, LiveOutput } from "../ports.ts";
-import { within } from "../http/deadline.ts";
+import { DEADLINE_MS, soon } from "../http/deadline.ts";
 import { operationsBackend } from "./operations-backend.ts";
 import { OpenRunsWatch } from "./open-runs-watch.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
-const DEADLINE_MS = 2_500;
 const INSPECT_MS = 15_000; // A large repository takes git a while.
 const MODELS_MS = 20_000; // A host that is tried has 15 s to answer.
 const IMAGES_MS = 20_000; // Allowing an image starts a sandbox from it.
@@ -63,7 +62,6 @@ export function natsBackend(bus: Bus, log: Logger, admission: Admission): Backen
   const directors = openKv(bus, BUCKETS.keys);
   const recordings = openBlobs(bus, BUCKETS.recordings);
   const letters = openDeadLetters(bus);
-  const soon = <T>(work: Promise<T>): Promise<T> => within(DEADLINE_MS, work);
   const openRuns = new OpenRunsWatch(() => soon(countOpenRuns(bus)), admission.maxOpenRuns);
   const storage = new StorageWatch(bus, admission.storeDir);
   const order = openRunOrder(bus);
@@ -85,7 +83,7 @@ export function natsBackend(bus: Bus, log: Logger, admission: Admission): Backen
     },
     appendIfUnmoved: (record, after) =>
       journal.appendIfUnmoved(record, after, { signal: AbortSignal.timeout(DEADLINE_MS) }),
-    read: (runId) => joined(journal.parts(runId), soon),
+    read: (runId) => joined(journal.parts(runId)),
     next: (runId, fromSeq) => soon(journal.next(runId, fromSeq)),
     intentRecord: (runId) => soon(journal.find("intent", runId, null, 0)),
     tail: (runId, fromSeq, signal) => journal.tail(runId, { fromSeq, signal }),
@@ -141,7 +139,7 @@ export function natsBackend(bus: Bus, log: Logger, admission: Admission): Backen
     deadLetters: (after, limit) => soon(letters.list(after, limit)),
     deadLetter: (id) => soon(letters.get(id)),
     removeDeadLetter: (letter) => soon(letters.remove(letter)),
-    ...operationsBackend(bus, soon, storage),
+    ...operationsBackend(bus, storage),
   };
 }
 
@@ -205,10 +203,7 @@ function output({ text, epoch }: LogLine, subject: string): LiveOutput {
 }
 
 /** All records of the parts; each part has the deadline. */
-async function joined(
-  parts: AsyncIterable<readonly StoredRecord[]>,
-  soon: <T>(work: Promise<T>) => Promise<T>,
-): Promise<StoredRecord[]> {
+async function joined(parts: AsyncIterable<readonly StoredRecord[]>): Promise<StoredRecord[]> {
   const records: StoredRecord[] = [];
   const next = parts[Symbol.asyncIterator]();
   for (let part = await soon(next.next()); part.done !== true; part = await soon(next.next()))

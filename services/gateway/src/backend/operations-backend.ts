@@ -5,16 +5,15 @@ import { ROLES } from "@antiphon/contracts/roles";
 import { askAll, consumerCounts, countDeadLetters, countOpenRuns, rollCall } from "@antiphon/runtime";
 import type { Bus } from "@antiphon/runtime";
 import type { Backend } from "../ports.ts";
+import { soon } from "../http/deadline.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 
 const ROLL_CALL_MS = 300;
 
 type Admission = Extract<AdmissionReply, { ok: true }>;
-type Soon = <T>(work: Promise<T>) => Promise<T>;
 
 export function operationsBackend(
   bus: Bus,
-  soon: Soon,
   storage: StorageWatch,
 ): Pick<Backend, "admit" | "storageProblem" | "queueCounts" | "admissions" | "rollCall"> {
   return {

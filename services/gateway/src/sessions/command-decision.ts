@@ -1,4 +1,4 @@
-// Judges one command of a session. It is judged again if the session's log has grown meanwhile.
+// Judges one command of a session and writes the decision. It is judged again if the session's log has grown meanwhile.
 import type { Command, PolicyProfile, SessionConfig, SessionEntry } from "@antiphon/contracts";
 import { judgeCommand } from "./command-policy.ts";
 import type { PolicyVerdict } from "./command-policy.ts";
@@ -10,8 +10,10 @@ import type { Backend } from "../ports.ts";
 import { locate, placesOf } from "../intents/repository-place.ts";
 import type { RepositoryPlace } from "../intents/repository-place.ts";
 import { strays } from "./session-binding.ts";
+import type { SessionLog, SessionRegister } from "./session-register.ts";
 
 interface Parts {
+  readonly register: SessionRegister;
   readonly guard: PolicyGuard;
   readonly backend: Pick<Backend, "inspect">;
   now(): number;
@@ -31,7 +33,31 @@ export class CommandDecision {
     this.#principal = principal;
   }
 
-  async verdict(config: SessionConfig, entries: readonly SessionEntry[]): Promise<PolicyVerdict> {
+  /** False: the log has grown meanwhile, so the command must be judged again. */
+  async write(log: SessionLog): Promise<boolean> {
+    const { register } = this.#parts;
+    const verdict = await this.#verdict(log.config, log.entries);
+    const { commandId, correlation } = this.#command;
+    const { sessionId } = correlation;
+    const about = { ...correlation, commandId };
+    if (verdict.kind === "allowed") {
+      const accepted = { command: this.#command, principal: this.#principal };
+      const said = { event: "CommandAccepted", payload: { commandId } } as const;
+      return register.say(sessionId, log.entries, about, said, accepted);
+    }
+    let { entries } = log;
+    if (verdict.kind === "throttled") {
+      const retryAfter = new Date(verdict.retryAt).toISOString();
+      const payload = { scope: verdict.policyRule, retryAfter };
+      if (!(await register.say(sessionId, entries, about, { event: "Throttled", payload }))) return false;
+      ({ entries } = await register.read(sessionId));
+    }
+    const { reason, policyRule } = verdict;
+    const payload = { commandId, reason, policyRule };
+    return register.say(sessionId, entries, about, { event: "CommandRejected", payload });
+  }
+
+  async #verdict(config: SessionConfig, entries: readonly SessionEntry[]): Promise<PolicyVerdict> {
     const { guard } = this.#parts;
     const places = await this.#placesIn(config);
     if (!Array.isArray(places)) return places;

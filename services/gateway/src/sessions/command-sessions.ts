@@ -9,32 +9,22 @@
 //   gateway/G6 Because a command is dispatched only after the deployment's policy has allowed it, and its decision is
 //     written once, a session cannot bring a policy of its own, and a command id that is sent again gets the same answer.
 import { AntiphonError, limits, validate } from "@antiphon/contracts";
-import type {
-  BlobRef,
-  Command,
-  PolicyConfig,
-  PolicyProfile,
-  SessionConfig,
-  SessionEntry,
-  SessionEvent,
-} from "@antiphon/contracts";
+import type { BlobRef, SessionConfig, SessionEvent } from "@antiphon/contracts";
 import { withDeadline } from "@antiphon/runtime";
 import { CommandDecision } from "./command-decision.ts";
-import type { PolicyVerdict } from "./command-policy.ts";
 import { malformed } from "../http/malformed.ts";
-import { profilesFor } from "../policy/policy-choice.ts";
+import { sessionConfig } from "./session-config.ts";
+import { sessionLines, type SessionLine } from "./session-lines.ts";
 import { eventsFor, isDecided, requireSame } from "./session-log.ts";
 import { firstPlan } from "./session-plan.ts";
 import type { OpenRequest } from "./approval-request.ts";
 import type { SessionApprovals } from "./session-approvals.ts";
-import type { OpenedSession, SessionIndex } from "./session-index.ts";
+import type { SessionIndex } from "./session-index.ts";
 import { sessionView, type SessionView } from "./session-view.ts";
 import type { SessionRegister, SessionStore } from "./session-register.ts";
 import type { SessionWork } from "./session-work.ts";
 import type { PolicyGuard } from "../policy/policy-guard.ts";
 import type { Backend } from "../ports.ts";
-import { locate, placeOf, placesOf } from "../intents/repository-place.ts";
-import type { RepositoryPlace } from "../intents/repository-place.ts";
 import type { SessionBinding } from "./session-binding.ts";
 
 interface Parts {
@@ -48,20 +38,6 @@ interface Parts {
   now(): number;
 }
 
-/** Sessions that a list reads at the same time. */
-const READ_AT_ONCE = 16;
-
-/** One line of the list of sessions. */
-export interface SessionLine {
-  readonly sessionId: string;
-  readonly repo: string;
-  readonly openedAt: string;
-  readonly status: string;
-  readonly commands: number;
-  /** Requests for approval that wait for a person. */
-  readonly waiting: number;
-}
-
 export class CommandSessions {
   readonly #parts: Parts;
 
@@ -71,48 +47,17 @@ export class CommandSessions {
 
   /** @throws AntiphonError ANT_POLICY_UNKNOWN if the deployment has no profile of that name; ANT_REPO_* */
   async open(sessionId: string, body: unknown, principal: string): Promise<SessionConfig> {
-    const outcome = validate("SessionRequest", body);
-    if (!outcome.ok) throw malformed("ANT_CONTRACT_INVALID", outcome.errors);
-    const { policy: name, repo, workspace, workItem, agentProfile = "default" } = outcome.value;
-    const policies = await this.#parts.guard.policies();
-    const named = name === undefined ? null : namedProfile(policies, name);
-    const place = placeOf(await this.#parts.backend.inspect({ repo, allow_dirty: true, image_named: true }));
-    if (workspace !== undefined) await this.#requireWorkspace(workspace.path, place);
-    const [held] = profilesFor(policies, placesOf(place), principal);
-    const policy = named ?? held?.profile ?? namedProfile(policies, policies.defaultProfile);
-    const ticket = workItem === undefined ? {} : { workItem };
-    const config: SessionConfig = {
-      ...{ sessionId, policy, repo: { name: repo.name, path: place.top } },
-      workspace: workspace ?? { path: place.top },
-      ...ticket,
-      agentProfile,
-    };
-    await this.#parts.store.write(sessionId, 0, config);
-    await this.#parts.register.say(
-      sessionId,
-      [],
-      { sessionId },
-      { event: "SessionStatusChanged", payload: { sessionId, status: "open" } },
-    );
+    const { store, register } = this.#parts;
+    const config = await sessionConfig(this.#parts, { sessionId, body, principal });
+    await store.write(sessionId, 0, config);
+    const opened = { event: "SessionStatusChanged", payload: { sessionId, status: "open" } } as const;
+    await register.say(sessionId, [], { sessionId }, opened);
     const plan = firstPlan(config);
-    if (plan !== null) {
-      const { entries } = await this.#parts.register.read(sessionId);
-      await this.#parts.register.say(
-        sessionId,
-        entries,
-        { sessionId },
-        { event: "PlanUpdated", payload: { sessionId, plan } },
-      );
-    }
+    if (plan === null) return config;
+    const { entries } = await register.read(sessionId);
+    const planned = { event: "PlanUpdated", payload: { sessionId, plan } } as const;
+    await register.say(sessionId, entries, { sessionId }, planned);
     return config;
-  }
-
-  /** A workspace must be a work tree of the session's repository. */
-  async #requireWorkspace(path: string, { top, home }: RepositoryPlace): Promise<void> {
-    const found = await locate(this.#parts.backend, { name: "workspace", path });
-    if (found !== null && (found.top === top || found.home === home)) return;
-    const message = `/workspace/path: ${path} is not a work tree of the session's repository`;
-    throw new AntiphonError("ANT_CONTRACT_INVALID", message, { data: { path: "/workspace/path" } });
   }
 
   /** The repository and policy the session is bound to. @throws AntiphonError ANT_SESSION_NOT_FOUND */
@@ -135,9 +80,8 @@ export class CommandSessions {
     if (!isDecided(first.entries, command.commandId)) {
       const decision = new CommandDecision(this.#parts, command, principal);
       for (;;) {
-        const { config, entries } = await this.#parts.register.read(sessionId);
-        if (isDecided(entries, command.commandId)) break; // gateway/G6
-        if (await this.#decide(entries, command, principal, await decision.verdict(config, entries))) break; // gateway/G6
+        const log = await this.#parts.register.read(sessionId);
+        if (isDecided(log.entries, command.commandId) || (await decision.write(log))) break; // gateway/G6
       }
     }
     await withDeadline(limits.sessionAnswerMs, this.#parts.work.start(sessionId), () => undefined); // The work goes on.
@@ -195,28 +139,8 @@ export class CommandSessions {
   }
 
   /** The sessions opened before the one at `below`, the newest first; `next`: where the following page begins. */
-  async list(limit: number, below: number): Promise<{ sessions: SessionLine[]; next: number | null }> {
-    const { sessions, more } = await this.#parts.index.page(limit, below);
-    const lines: SessionLine[] = [];
-    for (let at = 0; at < sessions.length; at += READ_AT_ONCE) {
-      const some = await Promise.all(sessions.slice(at, at + READ_AT_ONCE).map((one) => this.#line(one)));
-      lines.push(...some.filter((line) => line !== null));
-    }
-    return { sessions: lines, next: more ? (sessions.at(-1)?.seq ?? null) : null };
-  }
-
-  /** Null: the session was dropped meanwhile. */
-  async #line({ sessionId, at }: OpenedSession): Promise<SessionLine | null> {
-    try {
-      const { config, entries } = await this.#parts.register.read(sessionId);
-      const { status, commands } = sessionView(entries.map(({ event }) => event));
-      const { length: waiting } = await this.#parts.approvals.open(sessionId);
-      const openedAt = at.toISOString();
-      return { sessionId, repo: config.repo.path, openedAt, status, commands: commands.length, waiting };
-    } catch (error) {
-      if (AntiphonError.from(error).code !== "ANT_SESSION_NOT_FOUND") throw error;
-      return null;
-    }
+  list(limit: number, below: number): Promise<{ sessions: SessionLine[]; next: number | null }> {
+    return sessionLines(this.#parts, limit, below);
   }
 
   /** Requests for approval that wait for a person. */
@@ -234,46 +158,4 @@ export class CommandSessions {
   drain(): Promise<void> {
     return this.#parts.work.drain();
   }
-
-  /** False: the log has grown meanwhile, so the command must be judged again. */
-  async #decide(
-    entries: readonly SessionEntry[],
-    command: Command,
-    principal: string,
-    verdict: PolicyVerdict,
-  ): Promise<boolean> {
-    const { commandId } = command;
-    const { sessionId } = command.correlation;
-    const about = { ...command.correlation, commandId };
-    if (verdict.kind === "allowed")
-      return this.#parts.register.say(
-        sessionId,
-        entries,
-        about,
-        { event: "CommandAccepted", payload: { commandId } },
-        { command, principal },
-      );
-    let log = entries;
-    if (verdict.kind === "throttled") {
-      const retryAfter = new Date(verdict.retryAt).toISOString();
-      const payload = { scope: verdict.policyRule, retryAfter };
-      if (!(await this.#parts.register.say(sessionId, log, about, { event: "Throttled", payload })))
-        return false;
-      log = (await this.#parts.register.read(sessionId)).entries;
-    }
-    const { reason, policyRule } = verdict;
-    const payload = { commandId, reason, policyRule };
-    return this.#parts.register.say(sessionId, log, about, { event: "CommandRejected", payload });
-  }
-}
-
-/** gateway/G6: only a profile of the deployment; hasOwn excludes names such as `__proto__`. */
-function namedProfile({ profiles }: PolicyConfig, name: string): PolicyProfile {
-  const policy = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (policy !== undefined) return policy;
-  const known = Object.keys(profiles).join(", ");
-  throw new AntiphonError(
-    "ANT_POLICY_UNKNOWN",
-    `there is no profile ${JSON.stringify(name)}; known: ${known}`,
-  );
 }

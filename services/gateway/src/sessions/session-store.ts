@@ -18,10 +18,9 @@ import type { Bus } from "@antiphon/runtime";
 import type { SessionLog, SessionStore } from "./session-register.ts";
 import { LOCAL } from "../policy/built-in-policies.ts";
 import { malformed } from "../http/malformed.ts";
-import { within } from "../http/deadline.ts";
+import { DEADLINE_MS, soon } from "../http/deadline.ts";
 
 const STREAM = "ANT_SESSIONS";
-const DEADLINE_MS = 2_500;
 /** Configurations that the list of sessions reads at once. */
 const OPENED = 512;
 /** Registers that a follower reads at once. */
@@ -39,7 +38,7 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
     follow(sessionId, from, signal) {
       const readFrom = async (first: number): Promise<SessionEntry[]> => {
         const wanted = Array.from({ length: PAGE }, (_, i) => subjects.session(sessionId, first + i));
-        const messages = await within(DEADLINE_MS, bus.reader.multiLast(STREAM, wanted));
+        const messages = await soon(bus.reader.multiLast(STREAM, wanted));
         return messages.map(({ data }) => decode(data) as SessionEntry);
       };
       const sequenceOf = ({ event }: SessionEntry): number => event.sequence;
@@ -51,7 +50,7 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
     },
     async opened(fromSeq) {
       const query = { filter: subjects.sessionsOpened, seq: fromSeq, batch: OPENED };
-      const { messages } = await within(DEADLINE_MS, bus.reader.next(STREAM, query));
+      const { messages } = await soon(bus.reader.next(STREAM, query));
       return messages.map(({ subject, seq, at }) => ({
         sessionId: subject.split(".").at(-2) ?? "",
         seq,
@@ -62,21 +61,18 @@ export function openSessionStore(bus: Bus, builtIn: PolicyConfig = LOCAL): Sessi
       writeOnce(bus, subjects.sessionClaim(sessionId, command, n), "SessionClaim.v1", claim),
     async claims(sessionId, command) {
       const wanted = [subjects.sessionClaims(sessionId, command)];
-      const messages = await within(DEADLINE_MS, bus.reader.multiLast(STREAM, wanted));
+      const messages = await soon(bus.reader.multiLast(STREAM, wanted));
       return messages.map(({ data }) => decode(data) as SessionClaim);
     },
     async read(sessionId) {
-      const messages = await within(
-        DEADLINE_MS,
-        bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]),
-      );
+      const messages = await soon(bus.reader.multiLast(STREAM, [subjects.sessionAll(sessionId)]));
       const documents = messages.map(({ data }) => decode(data));
       const [config, ...entries] = documents;
       if (config === undefined) return null;
       return { config: config as SessionConfig, entries: entries as SessionLog["entries"] };
     },
     async policies() {
-      const stored = await within(DEADLINE_MS, policies.get(keys.policies)).catch(asPolicyFault);
+      const stored = await soon(policies.get(keys.policies)).catch(asPolicyFault);
       if (stored === null) return builtIn;
       const outcome = validate("PolicyConfig", stored.value);
       if (!outcome.ok)

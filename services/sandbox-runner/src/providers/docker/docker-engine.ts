@@ -1,20 +1,14 @@
-/**
- * Docker, as far as the sandbox-runner uses it. No other file knows dockerode. Every call has a deadline, and a late
- * answer of the engine is ignored.
- */
+/** Docker, as far as the sandbox-runner uses it. Only this file and docker-volumes.ts know dockerode. */
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
 import { AntiphonError } from "@antiphon/contracts";
-import { withDeadline } from "@antiphon/runtime";
 import type { CreateBody, InspectedContainer } from "../container-spec.ts";
 import type { ImageFacts } from "../../ports.ts";
 import type { EngineAddress } from "../../reaper/watchdog.ts";
-import { engineFull, saysNoSpace } from "../../workspace/no-space.ts";
+import { call, statusOf, unlessGone } from "./docker-call.ts";
+import { volumeCalls } from "./docker-volumes.ts";
 
-const CALL_DEADLINE_MS = 30_000;
-/** The engine removes the files of a volume before it answers: minutes for 100,000 of them on a busy disk. */
-const VOLUME_REMOVAL_MS = 300_000;
 const WAIT_AGAIN_MS = 500;
 
 export interface ListedContainer {
@@ -62,8 +56,8 @@ export interface Engine {
   watchMemory(instance: string, onOom: (id: string) => void, signal: AbortSignal): Promise<void>;
 }
 
-export function dockerEngine(socketPath?: string): Engine {
-  const docker = socketPath === undefined ? new Docker() : new Docker({ socketPath });
+export function dockerEngine(): Engine {
+  const docker = new Docker();
   return {
     address: () => addressOf(docker),
     ping: async () => {
@@ -131,46 +125,6 @@ function wordsOf(words: string | readonly string[] | null | undefined): readonly
   return typeof words === "string" ? [words] : words;
 }
 
-function volumeCalls(docker: Docker): Pick<Engine, "createVolume" | "volume" | "volumes" | "removeVolume"> {
-  return {
-    createVolume: async (name, labels) => {
-      await call("create volume", docker.createVolume({ Name: name, Driver: "local", Labels: labels }));
-      return volumeOf(await call("inspect volume", docker.getVolume(name).inspect()));
-    },
-    volume: async (name) => {
-      try {
-        return volumeOf(await call("inspect volume", docker.getVolume(name).inspect()));
-      } catch (error) {
-        if (statusOf(error) === 404) return null;
-        throw error;
-      }
-    },
-    volumes: async (prefix) => {
-      // The engine's filter finds names that contain the text.
-      const found = await call("list volumes", docker.listVolumes({ filters: { name: [prefix] } }));
-      return found.Volumes.filter(({ Name }) => Name.startsWith(prefix)).map(volumeOf);
-    },
-    removeVolume: async (name) => {
-      try {
-        await call("remove volume", docker.getVolume(name).remove(), VOLUME_REMOVAL_MS);
-        return "removed";
-      } catch (error) {
-        if (statusOf(error) === 404) return "removed";
-        if (statusOf(error) === 409) return "in-use";
-        throw error;
-      }
-    },
-  };
-}
-
-type EngineVolume = Docker.VolumeInspectInfo & { readonly CreatedAt?: string };
-
-/** The engine gives no labels for a volume without any, whatever its types say. */
-function volumeOf({ Name, Mountpoint, Labels, CreatedAt }: EngineVolume): Volume {
-  const labels = (Labels as Record<string, string> | null) ?? {};
-  return { name: Name, path: Mountpoint, labels, createdMs: Date.parse(CreatedAt ?? "") || 0 };
-}
-
 /** Never rejects: while the engine cannot be reached, it asks again. */
 async function removed(docker: Docker, id: string): Promise<number> {
   for (;;) {
@@ -231,36 +185,4 @@ async function addressOf(docker: Docker): Promise<EngineAddress | null> {
   if (modem.socketPath !== undefined) return { socketPath: modem.socketPath };
   if (modem.protocol !== "http" || modem.host === undefined) return null;
   return { host: modem.host, port: Number(modem.port) };
-}
-
-/** A container that is gone, or about to be, already is as requested. */
-async function unlessGone(work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    const status = statusOf(error);
-    if (status !== 404 && status !== 409) throw error;
-  }
-}
-
-export function statusOf(error: unknown): number | null {
-  if (typeof error !== "object" || error === null || !("statusCode" in error)) return null;
-  return typeof error.statusCode === "number" ? error.statusCode : null;
-}
-
-async function call<T>(what: string, work: Promise<T>, deadlineMs = CALL_DEADLINE_MS): Promise<T> {
-  try {
-    return await withDeadline(deadlineMs, work, () => {
-      throw unreachable(what, `no answer within ${deadlineMs} ms`);
-    });
-  } catch (error) {
-    if (error instanceof AntiphonError) throw error;
-    if (error instanceof Error && saysNoSpace(error.message)) throw engineFull(`for docker ${what}`);
-    if (statusOf(error) !== null) throw error;
-    throw unreachable(what, error instanceof Error ? error.message : String(error));
-  }
-}
-
-function unreachable(what: string, why: string): AntiphonError {
-  return new AntiphonError("ANT_DOCKER_UNREACHABLE", `docker ${what}: ${why}`);
 }

@@ -18,7 +18,7 @@ const body = (intent: Partial<IntentBody["intent"]> = {}): IntentBody =>
       ...intent,
     },
     options: runOptions({ repo, checks: ["make"], model_budget: { tokens: 9 } }),
-  }) as unknown as IntentBody;
+  });
 
 const given = (inputs: object = {}, constraints: object = {}): Intent =>
   ({ goal: "do it", inputs: { repo: other, agent, ...inputs }, constraints }) as unknown as Intent;

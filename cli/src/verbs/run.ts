@@ -152,7 +152,6 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const interrupt = new AbortController(); // From here on Ctrl-C ends with the id of the run.
   const onInterrupt = (): void => interrupt.abort();
   process.once("SIGINT", onInterrupt);
-  const jsonLines = options.json === true && options.follow === true;
   if (options.json !== true) {
     context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
     const note =
@@ -161,32 +160,11 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
         : await (await import("../runs/left-out.ts")).leftOut(repoPath);
     if (note !== null) context.screen.out(context.screen.colours.dim(note));
   }
-  const { follow, printSummary } = await import("../runs/follow.ts"); // The run is under way meanwhile.
-  const { exitCodeOf } = await import("../runs/summary.ts");
-  const end = await follow(context, runId, {
-    logs: options.follow === true,
-    jsonLines,
-    quiet: options.json === true,
-    interrupted: interrupt.signal,
-  }).finally(() => process.removeListener("SIGINT", onInterrupt));
-  if (end.kind === "interrupted") {
-    const { turnedAway } = await import("../runs/turned-away.ts");
-    return turnedAway(context, runId);
-  }
-  const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
-  const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
-  const { costRows, shownCost } = await import("../evidence/model-cost.ts");
-  const model = await shownCost(context.screen, await context.gateway(), end.summary);
-  const summary = { ...end.summary, ...delivery, model };
-  if (options.json === true) context.screen.json(jsonLines ? { event: "summary", ...summary } : summary);
-  else {
-    printSummary(context, end.summary);
-    for (const row of [...deliveryRows(runId, delivery), ...costRows(model)]) context.screen.out(row);
-  }
-  const { code, message, status } = end.summary;
-  if (code !== null && status !== "succeeded" && options.json !== true)
-    context.screen.failure(new Failure(code, message).about([runId]));
-  context.setExitCode(exitCodeOf(status));
+  const { watchedToItsEnd } = await import("../runs/watched-run.ts"); // The run is under way meanwhile.
+  const shown = { json: options.json === true, logs: options.follow === true };
+  await watchedToItsEnd(context, runId, shown, interrupt.signal, () =>
+    process.removeListener("SIGINT", onInterrupt),
+  );
 }
 
 /** The run that --patch names, whose change, goal and options are taken. */

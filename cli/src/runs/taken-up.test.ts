@@ -8,17 +8,16 @@ const other = { name: "here", path: "/here" };
 const BASE = "b".repeat(40);
 const agent = { kind: "scripted", patch: { files: [] } };
 
-const body = (intent: Partial<IntentBody["intent"]> = {}): IntentBody =>
-  ({
-    ...{ intentId: "it_0", principal: "ann", base: { repo, ref: "refs/heads/main", commit: BASE } },
-    intent: {
-      goal: "do it",
-      inputs: { repo, agent: { kind: "pack" }, grants: ["a"], land_on: "main", scope: ["src/**"], race: "r" },
-      constraints: { approvals: { needed: 2 }, allow_unproven: true, model_budget: { tokens: 9 } },
-      ...intent,
-    },
-    options: runOptions({ repo, checks: ["make"], model_budget: { tokens: 9 } }),
-  });
+const body = (intent: Partial<IntentBody["intent"]> = {}): IntentBody => ({
+  ...{ intentId: "it_0", principal: "ann", base: { repo, ref: "refs/heads/main", commit: BASE } },
+  intent: {
+    goal: "do it",
+    inputs: { repo, agent: { kind: "pack" }, grants: ["a"], land_on: "main", scope: ["src/**"], race: "r" },
+    constraints: { approvals: { needed: 2 }, allow_unproven: true, model_budget: { tokens: 9 } },
+    ...intent,
+  },
+  options: runOptions({ repo, checks: ["make"], model_budget: { tokens: 9 } }),
+});
 
 const given = (inputs: object = {}, constraints: object = {}): Intent =>
   ({ goal: "do it", inputs: { repo: other, agent, ...inputs }, constraints }) as unknown as Intent;

@@ -26,7 +26,9 @@ describe("the error table", () => {
       "ANT_VERIFY_CHECK_FAILED",
       "ANT_VERIFY_NO_PROGRAM",
     ] as const)
-      expect(ERRORS[code].remedy).toMatch(/`antiphon run --check <command>`; a retry keeps/);
+      expect(ERRORS[code].remedy).toMatch(
+        /`antiphon run (--patch <runId> )?--check <command>`.*; a retry keeps/,
+      );
   });
 
   test("is sorted by code", () => {

@@ -177,15 +177,21 @@ test("an agent that closes what its own check needs fails by that check", async 
   expect(end.steps).toMatchObject([{ status: "failed", epoch: 1, code: "ANT_VERIFY_SELF_FAILED" }]);
 });
 
-test("a change to a test without a grant is refused", async () => {
+test("a change to a test without a grant is refused, and lands with the command that the run ends with, without its agent", async () => {
   const project = make(BROKEN_CALCULATOR);
-  const runId = await begin(
-    { agent: { kind: "scripted", commands: ["echo > test.js"] }, checks: [CHECK] },
-    { max_attempts: 1 },
-  );
+  const agent = { kind: "command", argv: ["sh", "-c", `${FIX}; echo '// and more' >> test.js`] };
+  const runId = await begin({ agent, checks: [CHECK] }, { max_attempts: 1 });
   const end = await until(runId, "failed");
   expect(end.steps[0]?.code).toBe("ANT_PATCH_PROTECTED");
   expect(project.landed(runId)).toEqual([]);
+  const shown = await stack().antiphon(["get", runId]);
+  const [, command = ""] = /allow it +antiphon (run .+)/.exec(shown.stdout) ?? [];
+  expect(command).toBe(`run --patch ${runId} --grant test.js`);
+  const { document } = await stack().json<{ runId: string; status: string; goal: string }>(
+    command.split(" "),
+  );
+  expect(document).toMatchObject({ status: "succeeded", goal: "Fix the broken add" });
+  expect(project.landed(document.runId)).toHaveLength(1);
 });
 
 test("a check that fails and then passes on the same tree is reported as flaky", async () => {

@@ -101,6 +101,14 @@ describe("the intent made from the options of `antiphon run`", () => {
     expect(of({ modelUsd: "2", egress: "git+pkg" }).constraints["egress"]).toMatchObject({ mode: "git+pkg" });
   });
 
+  it("refuses a command, a patch or a program beside a pack, which would make the change instead", () => {
+    const pack = { name: "a", argv: ["a"], prompt: "stdin" as const };
+    const of = (flags: RunFlags) => intentOf("x", "/a", { agent: "a", ...flags }, { ...NONE, packs: [pack] });
+    expect(() => of({ command: ["make"] })).toThrow(/--command would not be used/);
+    expect(() => of({ patch: "fix.diff" })).toThrow(/--patch would not be used/);
+    expect(() => of({ program: ["agent"] })).toThrow(/--program would not be used/);
+  });
+
   it("names the agents that a rejected attempt is handed over to, each with its model", () => {
     const packs = ["a", "b", "c"].map((name) => ({ name, argv: [name], prompt: "stdin" as const }));
     const { inputs } = intentOf("x", "/a", { agent: "a,b,c" }, { ...NONE, packs });

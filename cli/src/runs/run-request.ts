@@ -157,6 +157,19 @@ function keyOf(flag: string): string {
     .replace(/-./g, ([, letter = ""]) => letter.toUpperCase());
 }
 
+/** A patch or a command beside a coding agent would be passed over in silence. @throws Failure ANT_USAGE */
+function requireNoOtherWork({ name }: AgentPack, flags: RunFlags): void {
+  const given = (["scripted", "command"] as const)
+    .flatMap((kind) => AGENTS[kind].flags)
+    .find(({ flag }) => flags[keyOf(flag)] !== undefined);
+  if (given === undefined) return;
+  const option = longOf(given.flag);
+  throw usage(
+    `--agent ${name} makes the change, so ${option} would not be used`,
+    `leave out ${option} or --agent`,
+  );
+}
+
 /** The named agent, or the one that the other options imply. */
 function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string } {
   const [pack, ...others] = files.packs;
@@ -166,6 +179,7 @@ function agentOf(flags: RunFlags, files: RunFiles): AgentSpec | { kind: string }
         "--seed is about an agent that compiles, or about a recorded session",
         "leave out --seed, or leave out --agent",
       );
+    requireNoOtherWork(pack, flags);
     return packAgent(pack, {
       ...choiceOf(pack, files.choices?.get(pack), flags),
       seed: asText(flags["seed"]),

@@ -1,6 +1,7 @@
 // The summary of a run as rows for a terminal. Pure.
 import type { StepApproval } from "@antiphon/contracts";
 import { branch, firstLine, short } from "../screen/short-forms.ts";
+import { consent } from "./consent.ts";
 import type { RunSummary, TaskSummary } from "./summary.ts";
 
 /** Labels and texts in printing order. `take`: the command that merges or fetches the result, if there is one. */
@@ -26,6 +27,8 @@ export function summaryRows(summary: RunSummary, take: string | null): [string, 
     rows.push(["evidence", `antiphon evidence get ${summary.runId}`]);
     rows.push(["", `antiphon evidence export ${summary.runId} --out evidence-${summary.runId}`]);
   }
+  const allow = consent(summary);
+  if (allow !== null) rows.push(["allow it", allow], ["", "this takes the same change, without its agent"]);
   if (summary.status === "failed" && summary.checkNamed)
     rows.push([
       "new check",

@@ -8,6 +8,7 @@ import { Failure, usage } from "../failure.ts";
 import type { PlanSource } from "../runs/plan-source.ts";
 import type { Race } from "../runs/race-report.ts";
 import type { RunFiles, RunFlags } from "../runs/run-request.ts";
+import type { TakenUp } from "../runs/taken-up.ts";
 
 interface RunOptions extends RunFlags {
   readonly follow?: boolean;
@@ -26,7 +27,10 @@ export const addRun: AddVerb = (program, context) => {
       "Carries out an intent on a git repository and waits for the end: a verified commit on the branch antiphon/<runId>, or the reason it failed.\n" +
         '"run get|cancel|pause|resume|answer|approve|reject|changes|events <runId>" work like the verbs of these names.',
     )
-    .argument("[intent...]", "the goal of the run, in plain words; default: the goal of the plan");
+    .argument(
+      "[intent...]",
+      "the goal of the run, in plain words; default: that of the plan, or of the run that --patch names",
+    );
   const add = (group: FlagGroup, flag: string, help: string, reads = "text"): void => {
     const option = new Option(flag, help).helpGroup(FLAG_GROUPS[group]);
     if (reads === "texts" || reads === "pairs") option.argParser(collect);
@@ -74,6 +78,7 @@ export const addRun: AddVerb = (program, context) => {
         'antiphon run "Speed up the parser" --agent claude,codex --parallel 2 --model-usd 2 --check "npm test"',
         'antiphon run "Refactor the parser" --repo . --check "make test" --agent command -- my-agent --fast',
         "antiphon run --plan plan.yaml --agent command -- my-agent --fast",
+        "antiphon run --patch run_4f0c2k9s0x7d2m1q8z3a --grant test/parser.test.js",
         "antiphon run get run_4f0c2k9s0x7d2m1q8z3a",
       ]),
     )
@@ -88,7 +93,12 @@ function alsoNamed(name: string, before: string | undefined): string {
 }
 
 async function run(context: CliContext, words: string, options: RunOptions): Promise<void> {
-  if (words.trim() === "" && options.plan === undefined)
+  // Both parse documents, which most runs name none of.
+  const planSource = () => import("../runs/plan-source.ts");
+  const namesRun = async (one: string | undefined): Promise<boolean> =>
+    one !== undefined && (await planSource()).namesRun(one);
+  const isTakenUp = words.trim() === "" && options.plan === undefined;
+  if (isTakenUp && !(await namesRun(options.patch)))
     throw usage("the intent is empty", 'describe the goal in words: antiphon run "..."');
   const { loadFiles } = await import("../runs/run-files.ts");
   const { localProblem, repositoryOf } = await import("../runs/repository-place.ts");
@@ -101,19 +111,18 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
       "a run that reads connectors works on no repository",
       "name it with --project instead of --repo",
     );
-  const repoPath = isBrief ? (flags.project?.[0] ?? repositoryOf(undefined)) : repositoryOf(flags.repo);
-  const problem = localProblem(context.config.gatewayUrl, repoPath, flags.repo);
-  if (problem !== null) throw problem;
-  // Both parse documents, which most runs name none of.
-  const planSource = () => import("../runs/plan-source.ts");
-  const namesRun = async (one: string | undefined): Promise<boolean> =>
-    one !== undefined && (await planSource()).namesRun(one);
   const startServices = async (): Promise<void> => {
     if (options.start) await (await import("../gateway/local-gateway.ts")).ensureGateway(context);
   };
-  if ((await namesRun(options.plan)) || (await namesRun(options.patch))) await startServices();
+  const takesChange = await namesRun(options.patch);
+  if (takesChange || (await namesRun(options.plan))) await startServices();
+  const past = isTakenUp ? await pastRun(context, options) : null;
+  const place = flags.repo ?? past?.body.base.repo.path;
+  const repoPath = isBrief ? (flags.project?.[0] ?? repositoryOf(undefined)) : repositoryOf(place);
+  const problem = localProblem(context.config.gatewayUrl, repoPath, place);
+  if (problem !== null) throw problem;
   const fromRun =
-    flags.patch !== undefined && (await namesRun(flags.patch))
+    takesChange && flags.patch !== undefined
       ? await (await import("../evidence/run-patches.ts")).onlyPatchOf(await context.gateway(), flags.patch)
       : null;
   const files = await loadFiles(flags, placesOf(context), fromRun);
@@ -121,8 +130,12 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
     options.plan === undefined
       ? null
       : await (await planSource()).loadPlan(options.plan, () => context.gateway());
-  const goal = goalOf(words, plan);
-  const intent = intentOf(goal, repoPath, flags, { ...files, plan });
+  const goal = past === null ? goalOf(words, plan) : past.body.intent.goal;
+  const said = intentOf(goal, repoPath, flags, { ...files, plan });
+  const intent =
+    past === null
+      ? said
+      : (await import("../runs/taken-up.ts")).takenUp(past, said, flags.repo !== undefined);
   const intents = await racing(goal, repoPath, options, flags, { ...files, plan });
   await startServices();
   if (intents !== null) {
@@ -139,41 +152,26 @@ async function run(context: CliContext, words: string, options: RunOptions): Pro
   const interrupt = new AbortController(); // From here on Ctrl-C ends with the id of the run.
   const onInterrupt = (): void => interrupt.abort();
   process.once("SIGINT", onInterrupt);
-  const jsonLines = options.json === true && options.follow === true;
   if (options.json !== true) {
     context.screen.out(`${runId}  ${basename(repoPath)}: ${goal}`);
     const note =
-      isBrief || flags.base !== undefined
+      isBrief || past !== null || flags.base !== undefined
         ? null
         : await (await import("../runs/left-out.ts")).leftOut(repoPath);
     if (note !== null) context.screen.out(context.screen.colours.dim(note));
   }
-  const { follow, printSummary } = await import("../runs/follow.ts"); // The run is under way meanwhile.
-  const { exitCodeOf } = await import("../runs/summary.ts");
-  const end = await follow(context, runId, {
-    logs: options.follow === true,
-    jsonLines,
-    quiet: options.json === true,
-    interrupted: interrupt.signal,
-  }).finally(() => process.removeListener("SIGINT", onInterrupt));
-  if (end.kind === "interrupted") {
-    const { turnedAway } = await import("../runs/turned-away.ts");
-    return turnedAway(context, runId);
-  }
-  const { deliveryRows, shownDelivery } = await import("../runs/deliveries.ts");
-  const delivery = await shownDelivery(context.screen, await context.gateway(), end.summary);
-  const { costRows, shownCost } = await import("../evidence/model-cost.ts");
-  const model = await shownCost(context.screen, await context.gateway(), end.summary);
-  const summary = { ...end.summary, ...delivery, model };
-  if (options.json === true) context.screen.json(jsonLines ? { event: "summary", ...summary } : summary);
-  else {
-    printSummary(context, end.summary);
-    for (const row of [...deliveryRows(runId, delivery), ...costRows(model)]) context.screen.out(row);
-  }
-  const { code, message, status } = end.summary;
-  if (code !== null && status !== "succeeded" && options.json !== true)
-    context.screen.failure(new Failure(code, message).about([runId]));
-  context.setExitCode(exitCodeOf(status));
+  const { watchedToItsEnd } = await import("../runs/watched-run.ts"); // The run is under way meanwhile.
+  const shown = { json: options.json === true, logs: options.follow === true };
+  await watchedToItsEnd(context, runId, shown, interrupt.signal, () =>
+    process.removeListener("SIGINT", onInterrupt),
+  );
+}
+
+/** The run that --patch names, whose change, goal and options are taken. */
+async function pastRun(context: CliContext, { patch = "", parallel }: RunOptions): Promise<TakenUp> {
+  if (parallel !== undefined)
+    throw usage("--parallel needs an intent", "a change that is there is tried by one run");
+  return (await import("../runs/taken-up.ts")).readTakenUp(await context.gateway(), patch);
 }
 
 /** The runs of a race; null: there is one run. */

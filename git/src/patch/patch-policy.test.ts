@@ -171,6 +171,19 @@ describe("good diffs", () => {
     });
   });
 
+  it("git/G4: a refusal names each protected path, and counts those beyond five", () => {
+    const guards = places("t/**");
+    const patch = (...paths: string[]): string => paths.map((path) => make("modify", path)).join("");
+    expect(checkPatch(patch("t/a", "src/b", "t/c"), { guards })).toMatchObject({
+      code: "ANT_PATCH_PROTECTED",
+      path: "t/a",
+      message: "protected: it judges; t/c: protected: it judges",
+    });
+    expect(checkPatch(patch("t/a", "t/c"), { guards, grants: ["t/a"] })).toMatchObject({ path: "t/c" });
+    const many = checkPatch(patch("t/1", "t/2", "t/3", "t/4", "t/5", "t/6", "t/7"), { guards });
+    expect(many).toMatchObject({ message: expect.stringMatching(/; t\/5: .*; and 2 more$/) as unknown });
+  });
+
   it("git/G4: the last of very many guards closes its place as the first does", () => {
     const many = Array.from({ length: 2_000 }, (_, i) => `goal-${i}/**`);
     const guards = places(...many, "**/.npmrc");

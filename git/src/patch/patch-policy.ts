@@ -47,6 +47,9 @@ export interface Unproven {
 
 export type PatchCheck = { ok: true; files: CheckedFile[]; unproven: Unproven[] } | ({ ok: false } & Refusal);
 
+/** Further protected paths that a refusal names. */
+const MAX_NAMED = 4;
+
 /** A copy takes few bytes in a patch and produces a whole file. */
 const MAX_COPIES = 20;
 
@@ -160,6 +163,7 @@ function checkRules(files: readonly FilePatch[], rules: PatchRules): Unproven[] 
   const granted = pathMatcher(rules.grants ?? []);
   const guarded = guardFinder(rules.guards ?? []);
   const unproven: Unproven[] = [];
+  const closed: Closed[] = [];
   for (const file of files) {
     // A copy does not change its source.
     const paths = file.change === "copy" ? [file.newPath] : [...new Set([file.oldPath, file.newPath])];
@@ -170,11 +174,27 @@ function checkRules(files: readonly FilePatch[], rules: PatchRules): Unproven[] 
       const isEmpty = file.change === "add" && file.added === 0 && !file.binary;
       const guard = guarded(path, isEmpty); // git/G4
       if (guard?.unless === "proof") unproven.push({ path, why: guard.why });
-      else if (guard !== null)
-        refuse("ANT_PATCH_PROTECTED", guard.rule, `protected: ${guard.why}`, { path, line: file.line });
+      else if (guard !== null) closed.push({ path, line: file.line, guard });
     }
   }
-  return unproven;
+  const [first, ...others] = closed;
+  if (first === undefined) return unproven;
+  const { path, line, guard } = first;
+  refuse("ANT_PATCH_PROTECTED", guard.rule, closedText(guard, others), { path, line });
+}
+
+/** A path that no grant opens. */
+interface Closed {
+  readonly path: string;
+  readonly line: number;
+  readonly guard: Guard;
+}
+
+/** All at once, so that nobody grants or mends one path after the other. The first path stands before the message. */
+function closedText({ why }: Guard, others: readonly Closed[]): string {
+  const named = others.slice(0, MAX_NAMED).map(({ path, guard }) => `; ${path}: protected: ${guard.why}`);
+  const more = others.length - named.length;
+  return `protected: ${why}${named.join("")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
 function checkScope(path: string, line: number, scope: PathMatcher | null, granted: PathMatcher): void {

@@ -49,6 +49,15 @@ it("names the paths that it must not change, and no command to a task without a 
   expect(without).not.toContain("Do not change these paths:");
 });
 
+it("says where a new test belongs, and which protected paths are granted", () => {
+  const base = dispatchOf();
+  const prompt = promptOf(base, 1, { previousDiff: null });
+  expect(prompt).toContain("put a new test into a new file");
+  expect(prompt).not.toContain("These protected paths may be changed:");
+  const granted = promptOf({ ...base, grants: ["test/**"] }, 1, { previousDiff: null });
+  expect(granted).toContain("These protected paths may be changed:\n- test/**");
+});
+
 it("fits into one argument of a program", () => {
   const base = dispatchOf();
   const task = { ...base.task, acceptance_criteria: Array.from({ length: 64 }, () => "x".repeat(2048)) };
@@ -58,7 +67,7 @@ it("fits into one argument of a program", () => {
   const feedback = [{ epoch: 1, code: "ANT_VERIFY_CHECK_FAILED", message: "failed", checks }] as const;
   const told = promptOf({ ...base, feedback: [{ ...feedback[0] }] }, 2, { previousDiff: null });
   expect(told.length).toBeLessThanOrEqual(96 * 1024);
-  expect(told).toContain("Do not change tests");
+  expect(told).toContain("Leave the tests that exist");
 });
 
 it("tells a skill to judge the change and to edit nothing, without the rules of an author", () => {

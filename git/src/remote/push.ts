@@ -65,12 +65,14 @@ function answerOf({ stdout }: GitResult, ref: string): string | null {
   return lines.find((line) => line.split("\t")[1]?.endsWith(`:${ref}`) === true) ?? null;
 }
 
+const OF_SERVER = "remote: ";
+
 /** What the server's rules and hooks said: at most 500 characters of the lines `remote: <text>` that are neither progress nor git's. */
 function saidBy({ stderr }: GitResult): string[] {
-  const lines = stderr.split(/[\r\n]/).map((line) => /^remote: (.*?)(?:\x1b\[K|\s)*$/.exec(line)?.[1] ?? "");
-  const said = lines.filter(
-    (line) => /\w/.test(line) && !/: +\d+% \(|, done\.$|^error: hook declined/.test(line),
-  );
+  const lines = stderr.split(/[\r\n]/).filter((line) => line.startsWith(OF_SERVER));
+  const said = lines
+    .map((line) => line.slice(OF_SERVER.length).replaceAll("\x1b[K", "").trimEnd())
+    .filter((line) => /\w/.test(line) && !/: +\d+% \(|, done\.$|^error: hook declined/.test(line));
   return said.length === 0 ? [] : [said.join(" ").slice(0, 500)];
 }
 

@@ -21,8 +21,10 @@ function namesOf({ query = [], options = {}, paged = false }: Route): string[] {
  * @throws AntiphonError ANT_CONTRACT_INVALID
  */
 export function requireKnownQuery(method: string, route: string, url: string): void {
-  const [, query = ""] = (url.split("#", 1)[0] ?? "").split(/\?(.*)/s);
-  if (query === "") return;
+  const [target = ""] = url.split("#", 1);
+  const begin = target.indexOf("?");
+  if (begin === -1) return;
+  const query = target.slice(begin + 1);
   const verb = method === "HEAD" ? "get" : method.toLowerCase();
   const known = NAMES.get(`${verb} ${route.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")}`);
   const stranger = known && [...new URLSearchParams(query).keys()].find((name) => !known.includes(name));

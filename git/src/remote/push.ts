@@ -72,7 +72,7 @@ function saidBy({ stderr }: GitResult): string[] {
   const lines = stderr.split(/[\r\n]/).filter((line) => line.startsWith(OF_SERVER));
   const said = lines
     .map((line) => line.slice(OF_SERVER.length).replaceAll("\x1b[K", "").trimEnd())
-    .filter((line) => /\w/.test(line) && !/: +\d+% \(|, done\.$|^error: hook declined/.test(line));
+    .filter((line) => /\w/.test(line) && !/: {1,3}\d{1,3}% \(|, done\.$|^error: hook declined/.test(line));
   return said.length === 0 ? [] : [said.join(" ").slice(0, 500)];
 }
 

@@ -26,7 +26,7 @@ export function requireKnownQuery(method: string, route: string, url: string): v
   if (begin === -1) return;
   const query = target.slice(begin + 1);
   const verb = method === "HEAD" ? "get" : method.toLowerCase();
-  const known = NAMES.get(`${verb} ${route.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}")}`);
+  const known = NAMES.get(`${verb} ${route.replaceAll(/:(\w{1,40})/g, "{$1}").replace("*", "{path}")}`);
   const stranger = known && [...new URLSearchParams(query).keys()].find((name) => !known.includes(name));
   if (known === undefined || stranger === undefined) return;
   const meant = nearest(stranger, known);

@@ -3,9 +3,10 @@
  * a router of models. The gateway reads its real configuration; the address is the one of this machine on the engine's bridge.
  */
 import dns from "node:dns/promises";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { networkInterfaces, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { BUCKETS, type EgressConfig } from "@antiphon/contracts";
@@ -31,8 +32,9 @@ let script: ModelScript;
 let world: EgressWorld;
 
 beforeAll(async () => {
-  // A new engine does not name the gateway of its bridge before it is started again.
-  address = networkInterfaces()["docker0"]?.find(({ family }) => family === "IPv4")?.address ?? "";
+  // A new engine does not name the gateway of its bridge before it is started again, and the bridge is down without containers.
+  const shown = execFileSync("ip", ["-4", "-o", "address", "show", "docker0"], { encoding: "utf8" });
+  address = /inet ([\d.]+)/.exec(shown)?.[1] ?? "";
   directory = mkdtempSync(join(tmpdir(), "antiphon-private-model-"));
   script = await startModelScript([{ text: "Hello." }], undefined, { address, path: PATH });
   dns.lookup = (async (host: string, options: { all: true }) =>

@@ -3,7 +3,7 @@ import type { ErrorCode } from "@antiphon/contracts";
 import { quoted } from "../checks/command-line.ts";
 import type { RunSummary } from "./summary.ts";
 
-/** What is needed beside the change, by the code that it was refused with. Grants are for the paths that the message names. */
+/** The option that lets a change land, by the code that refused it. Protected paths need grants instead, which the message names. */
 const NEEDED: Partial<Record<ErrorCode, string>> = {
   ANT_VERIFY_CRITERION: "--require-approval",
   ANT_VERIFY_OWN_TESTS: "--require-approval",

@@ -14,7 +14,7 @@ const OF_C = /\.(?:c|cc|cpp|cxx|h|hh|hpp|m|mm)$/;
 const ASSERTIONS = "takes over the assertions of its tests";
 const EQUALS = "makes an object that equals everything";
 const ENDS_WELL = "ends its process well, however it went";
-/** What a test case or its result has by a name that nothing else has. */
+/** Names that only a test case or its result has. */
 const OF_A_CASE = "assert[A-Z]\\w{1,40}|failureException|addFailure|addError|wasSuccessful";
 const OF_TEST_MORE = "is|isnt|ok|like|unlike|is_deeply|cmp_ok|pass|fail|plan|done_testing|die|exit";
 const EXITS_WELL = "_{0,2}[eE]xit|_Exit|quick_exit";

@@ -78,7 +78,7 @@ function briefOf(fields: IntentFields, pack: object | null): Intent {
   return { goal: goal.trim(), ...connectors, inputs, constraints };
 }
 
-/** What keeps the form from being sent, for the person who fills it in; null: nothing. `pack`: an agent pack is chosen. */
+/** Tells the person why the form cannot be sent yet; null: it can. `pack`: an agent pack is chosen. */
 export function lackOf(
   { goal, about, repo, agent, does, modelUsd }: IntentFields,
   pack: boolean,

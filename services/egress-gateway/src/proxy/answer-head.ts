@@ -1,4 +1,4 @@
-/** What the head of an answer must say so that secrets in the answer can be masked, and what is asked for that. */
+/** Secrets in an answer can be masked only if its head says certain things. This asks for them, and checks them. */
 import type { IncomingMessage } from "node:http";
 import { EgressRefusal } from "../policy/refusal.ts";
 import { scrubbed } from "../policy/scrubber.ts";

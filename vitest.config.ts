@@ -4,10 +4,14 @@ import { BaseSequencer, type ProjectConfig, type TestSpecification } from "vites
 // @ts-expect-error Plain JavaScript without a declaration.
 import { inOrder as untyped } from "./scripts/test/order.mjs";
 import SECONDS from "./test/seconds.json" with { type: "json" };
+import { patient } from "./test/support/patience.ts";
 import { AGAIN_AT_NIGHT, ALL_ONLY, COMMIT, NIGHTLY, OWN_PROCESS } from "./test/tiers.ts";
 
-/** Files wait for servers, containers and leases two thirds of the time: so many keep two processors busy. */
-const LANES = Math.min(6, 2 * availableParallelism() + 1);
+/**
+ * Files wait for servers, containers and leases two thirds of the time: six keep two processors busy. CI, whose processors are
+ * shared, has fewer, so that none waits for a processor until its deadline.
+ */
+const LANES = Math.min(process.env["CI"] === "true" ? 4 : 6, 2 * availableParallelism() + 1);
 
 const COMMIT_MODE = "commit";
 
@@ -50,7 +54,7 @@ function overServers(folders: readonly string[], mode: string, timeoutMs: number
 }
 
 const SERVERS = ["integration", "e2e"];
-const SERVERS_MS = 120_000;
+const SERVERS_MS = patient(120_000);
 const SHARED = [...COMMIT, ...ALL_ONLY].filter((file) => !OWN_PROCESS.includes(file));
 
 export default defineConfig(({ mode }) => ({
@@ -62,7 +66,7 @@ export default defineConfig(({ mode }) => ({
           name: "unit",
           pool: "threads",
           isolate: false,
-          testTimeout: 20_000, // Ends a test that hangs. Some properties take two seconds on a quiet machine.
+          testTimeout: patient(20_000), // Ends a test that hangs. Some properties take two seconds on a quiet machine.
           sequence: { groupOrder: 0 },
           include: [
             "{contracts,client,run,git,runtime,services,cli,web,scripts,setup}/**/*.test.ts",
@@ -99,7 +103,7 @@ export default defineConfig(({ mode }) => ({
       {
         // Its worlds fill every processor.
         test: {
-          ...overServers(["simulation"], mode, 60_000),
+          ...overServers(["simulation"], mode, patient(60_000)),
           name: "simulation",
           sequence: { groupOrder: 3 },
           maxWorkers: 1,
@@ -111,8 +115,8 @@ export default defineConfig(({ mode }) => ({
           sequence: { groupOrder: 4 },
           include: [...Object.keys(NIGHTLY), ...AGAIN_AT_NIGHT],
           env: { ANTIPHON_TEST_NIGHT: "1" },
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: SERVERS_MS,
+          hookTimeout: SERVERS_MS,
           maxWorkers: 1,
         },
       },

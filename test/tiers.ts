@@ -271,6 +271,8 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/e2e/agent-packs.test.ts",
   "test/e2e/crash.test.ts",
   "test/e2e/honest-failures.test.ts",
+  "test/e2e/injected-instructions.test.ts",
+  "test/e2e/judged-again.test.ts",
   "test/e2e/public-repositories.test.ts",
   "test/e2e/replay-elsewhere.test.ts",
   "test/e2e/resume.test.ts",

@@ -430,7 +430,7 @@ export type ImagesListed = {
   images: {
     /** Its name when it was allowed. */
     ref: string;
-    /** The digest that decides. null: the name is unknown. */
+    /** What decides: the digest of an image of an engine, otherwise the provider's name for it. null: the name is unknown. */
     id: string | null;
     allowed_by: "setup" | "configuration" | "allowlist";
     allowed_at: string | null;

@@ -1,4 +1,7 @@
-/** The agents that people use, as their registries deliver them: real programs, against a model server on loopback. */
+/**
+ * The agents that people use, as their registries deliver them: real programs, against a model server on loopback. For each push
+ * `claude` and `pi`, besides `model`, which needs no package; at night all of them.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startModelScript, type ModelScript } from "../support/model-script.ts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
@@ -89,11 +92,11 @@ test.concurrent.each([
   ["model", "model:chat"],
   ["model", "model:messages", "--model", "claude-sonnet-5-5", "--model-host", "api.anthropic.com"],
   ["claude", "model:messages"],
-  ["codex", "model:responses"],
-  ["gemini", "model:generate"],
-  ["opencode", "model:chat"],
   ["pi", "model:chat"],
   ...atNight(
+    ["codex", "model:responses"],
+    ["gemini", "model:generate"],
+    ["opencode", "model:chat"],
     ["opencode-server", "model:chat"],
     ["aider", "model:chat"],
     ["mini-swe-agent", "model:responses"],
@@ -134,7 +137,7 @@ test.concurrent.each([
 
 const SHELLS = ["bash", "run_shell_command", "exec_command"];
 
-const HELD = ["claude", "gemini", "opencode", "pi", ...atNight("opencode-server")];
+const HELD = ["claude", "pi", ...atNight("gemini", "opencode", "opencode-server")];
 const WITHOUT_SHELL = ["--tools", "read_file,write_file,edit_file"];
 
 test.each(HELD)(
@@ -157,7 +160,7 @@ test.each(HELD)(
   INSTALL_MS,
 );
 
-test.concurrent.each(["gemini", ...atNight("claude", "opencode", "pi")])(
+test.concurrent.each(["claude", ...atNight("gemini", "opencode", "pi")])(
   "%s follows settings of the repository in a run with a shell, whose sandbox holds what they start",
   async (agent) => {
     const repo = agents.project({ ...BROKEN_CALCULATOR, ...TRAPS });
@@ -169,7 +172,7 @@ test.concurrent.each(["gemini", ...atNight("claude", "opencode", "pi")])(
   INSTALL_MS,
 );
 
-test.concurrent.each(["gemini", "opencode", ...atNight("pi")])(
+test.concurrent.each(["pi", ...atNight("gemini", "opencode")])(
   "%s writes files in a run without a shell",
   async (agent) => {
     const words = ["--check", "test -f new.js", "--attempts", "1", ...WITHOUT_SHELL];
@@ -196,8 +199,8 @@ test.concurrent.each(["gemini", "opencode", ...atNight("pi")])(
  */
 describe.each([
   ["model", Object.keys(PASSES), Object.keys(STAYS)],
-  ["codex", ["500"], ["a model that refuses"]],
   ["pi", ["a stream that is cut"], ["a model that refuses"]],
+  ...atNight(["codex", ["500"], ["a model that refuses"]] as const),
 ] as const)("%s", (agent, passes, stays) => {
   const failing = (): AgentStack => ({
     ...agents,

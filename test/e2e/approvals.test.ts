@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunStep } from "@antiphon/contracts";
 import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 const projects: Project[] = [];
@@ -18,7 +18,7 @@ const [SHARED, ANN, BEN, CLEO] = [
 const TOKENS = { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN},cleo:${CLEO}` };
 
 beforeAll(async () => {
-  stack = await startStack({ env: TOKENS });
+  stack = await startQuickStack({ env: TOKENS });
 });
 afterAll(async () => {
   for (const project of projects) project.remove();

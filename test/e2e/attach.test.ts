@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { eventually } from "../support/nats.ts";
 import { ANTIPHON, exitOf, start } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -23,7 +23,7 @@ let stack: Stack;
 let project: Project;
 
 beforeAll(async () => {
-  stack = await startStack({ associates: 1 });
+  stack = await startQuickStack({ associates: 1 });
   project = makeProject(BROKEN_CALCULATOR);
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const ANN = "ann-s-own-s3cret";
 const BEN = "ben-s-own-s3cret";
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const as = (token: string): { env: Record<string, string> } => ({ env: { ANTIPHON_TOKEN: token } });
 const begin = async (): Promise<void> => {
-  stack = await startStack({ stateDir, env: PEOPLE });
+  stack = await startQuickStack({ stateDir, env: PEOPLE });
 };
 
 async function fix(...options: string[]): Promise<{ runId: string; project: Project }> {

@@ -5,7 +5,7 @@ import { connectBus, createLogger, readNatsUser, type Bus } from "@antiphon/runt
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { ANTIPHON, run } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 let bus: Bus;
@@ -13,7 +13,7 @@ let project: Project;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-bad-"));
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
   bus = await connectBus({
     servers: stack.ready.nats,
     user: readNatsUser("admin", join(stack.stateDir, "nats-users/admin.nk")),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 const HOST = "models.bakeoff.example";
@@ -73,7 +73,7 @@ beforeAll(async () => {
   ];
   const file = join(directory, "egress.json");
   writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
-  stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file }, associates: 2 });
+  stack = await startQuickStack({ env: { ANTIPHON_EGRESS_CONFIG: file }, associates: 2 });
   project = makeProject(BROKEN_CALCULATOR);
   past = await doneBefore();
   asks = pack("asks", ["python3", "-c", ASKS.trim().replaceAll("\n", "; ")]);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SKILLS, validateSkillResult, type BriefOutput, type SkillResult } from "@antiphon/contracts";
 import { FileBacklog } from "../../services/director/src/work-items/file-backlog.ts";
 import { BROKEN_CALCULATOR, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const SEED = '{"goal":"daily brief","inputs":{"topics":["infra"]},"constraints":{}}';
 let stack: Stack;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const file = new FileBacklog(backlog).pathOf({ name: "app", path: project.path });
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify({ v: 1, items }));
-  stack = await startStack({
+  stack = await startQuickStack({
     env: { ANTIPHON_WORK_ITEMS: `file:${backlog}`, ANTIPHON_BRIEF_PROJECTS: project.path },
   });
 });

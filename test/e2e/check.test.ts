@@ -171,7 +171,7 @@ describe("antiphon init", () => {
     project = makeProject({ "package.json": JSON.stringify({ scripts }) });
     const first = await init();
     expect(first.code, first.stderr).toBe(0);
-    expect(first.stderr).toMatch(/✓ npm test {2}\d.*\n✗ npm run lint {2}exited 3 after/);
+    expect(first.stderr).toMatch(/✓ npm test {2}\d[^]*^✗ npm run lint {2}exited 3 after/m);
     const file = join(project.path, "antiphon.yaml");
     const text = readFileSync(file, "utf8");
     expect(text).toMatch(/^checks:\n {2}- npm test\n# These do not pass:\n# {3}- npm run lint$/m);

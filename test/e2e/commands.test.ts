@@ -8,7 +8,7 @@ import { gitHttp, publish, type HttpGitServer } from "../support/git-servers.ts"
 import { cleanUpRepos, tempDir } from "../support/repo.ts";
 import { eventually } from "./support/program.ts";
 import { makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const [USER, PASSWORD] = ["antiphon-bot", "s3cret-of-the-deployment"];
 const TESTS =
@@ -37,7 +37,7 @@ beforeAll(async () => {
   project.git("remote", "add", "origin", `${server.url}/acme/calculator.git`);
   const credentials = join(tempDir(), "git-credentials");
   writeFileSync(credentials, `${server.url.replace("//", `//${USER}:${PASSWORD}@`)}\n`, { mode: 0o600 });
-  stack = await startStack({
+  stack = await startQuickStack({
     env: {
       ANTIPHON_REPO_URLS: `${server.url}/acme`,
       ANTIPHON_GIT_CREDENTIALS: credentials,

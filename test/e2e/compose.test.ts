@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { patient } from "../support/patience.ts";
 import { docker } from "../support/pods/docker.ts";
 import { freePort } from "../support/pods/free-port.ts";
 import { ANTIPHON, ROOT, run, type Ended } from "./support/program.ts";
@@ -50,7 +51,7 @@ beforeAll(async () => {
     ANTIPHON_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
   };
   expect((await antiphon("nats", "bootstrap", join(directory, "nats-users"))).code).toBe(0);
-}, 320_000);
+}, patient(320_000));
 
 afterAll(async () => {
   await compose("down", "--volumes");
@@ -64,28 +65,36 @@ afterAll(async () => {
     `reference=antiphon-*:${TAG}`,
   ]);
   docker(["rmi", ...ours.split("\n")]);
-}, 120_000);
+}, patient(120_000));
 
-test("`docker compose up` as the guide says makes every service healthy, and a run lands", async () => {
-  await up();
-  const { stdout } = await antiphon("doctor");
-  expect(stdout).toMatch(/ok +services +associate, director, egress, gateway, router, sandbox-runner/);
-  expect(stdout).toMatch(/ok +NATS users +each service has its own/);
-  const ended = await antiphon(...fixing(project), "--json");
-  expect(ended.code, ended.stdout + ended.stderr).toBe(0);
-  const { runId } = JSON.parse(ended.stdout) as { runId: string };
-  expect(project.landed(runId)).toHaveLength(1);
-}, 240_000);
+test(
+  "`docker compose up` as the guide says makes every service healthy, and a run lands",
+  async () => {
+    await up();
+    const { stdout } = await antiphon("doctor");
+    expect(stdout).toMatch(/ok +services +associate, director, egress, gateway, router, sandbox-runner/);
+    expect(stdout).toMatch(/ok +NATS users +each service has its own/);
+    const ended = await antiphon(...fixing(project), "--json");
+    expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+    const { runId } = JSON.parse(ended.stdout) as { runId: string };
+    expect(project.landed(runId)).toHaveLength(1);
+  },
+  patient(240_000),
+);
 
-test("after `down` and `up` the journal and the signing key are the same, so old decisions are still verified", async () => {
-  const verified = async (): Promise<string | undefined> => {
-    const runs = JSON.parse((await antiphon("runs", "--json")).stdout) as { runs: { runId: string }[] };
-    const told = await antiphon("get", runs.runs[0]?.runId ?? "");
-    return /signed by +(.*)/.exec(told.stdout)?.[1];
-  };
-  const before = await verified();
-  expect(before).toMatch(/^director \S+: 3 decisions verified$/);
-  await compose("down");
-  await up();
-  expect(await verified()).toBe(before);
-}, 240_000);
+test(
+  "after `down` and `up` the journal and the signing key are the same, so old decisions are still verified",
+  async () => {
+    const verified = async (): Promise<string | undefined> => {
+      const runs = JSON.parse((await antiphon("runs", "--json")).stdout) as { runs: { runId: string }[] };
+      const told = await antiphon("get", runs.runs[0]?.runId ?? "");
+      return /signed by +(.*)/.exec(told.stdout)?.[1];
+    };
+    const before = await verified();
+    expect(before).toMatch(/^director \S+: 3 decisions verified$/);
+    await compose("down");
+    await up();
+    expect(await verified()).toBe(before);
+  },
+  patient(240_000),
+);

@@ -14,14 +14,14 @@ import {
 import { connectBus, createLogger, openJournal, openKv, unsafeTrust, type Bus } from "@antiphon/runtime";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 let bus: Bus;
 const projects: Project[] = [];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
   bus = await connectBus({
     servers: stack.ready.nats,
     name: "contracts-test",

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 let project: Project;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-diamond-"));
 
 beforeAll(async () => {
-  stack = await startStack({ associates: 2 });
+  stack = await startQuickStack({ associates: 2 });
   project = makeProject({ "README.md": "# Diamond\n" });
 });
 afterAll(async () => {

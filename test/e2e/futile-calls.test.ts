@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ERRORS, type ErrorCode } from "@antiphon/contracts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
   runId: string;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const file = join(directory, "egress.json");
   const models = [{ host: HOST, shape: "openai", base_url, prices: { small: price } }];
   writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
-  stack = await startStack({ env: { ANTIPHON_EGRESS_CONFIG: file, OPENAI_API_KEY: "" } });
+  stack = await startQuickStack({ env: { ANTIPHON_EGRESS_CONFIG: file, OPENAI_API_KEY: "" } });
   project = makeProject(BROKEN_CALCULATOR);
 });
 afterAll(async () => {

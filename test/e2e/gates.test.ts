@@ -8,7 +8,7 @@ import type { PolicyProfile, RunStep } from "@antiphon/contracts";
 import { enforcePolicy, OPEN } from "./support/enforce-policy.ts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const [SHARED, ANN, BEN, CLEO] = [
   "deployment-s3cret",
@@ -24,7 +24,7 @@ let stack: Stack;
 const projects: Project[] = [];
 
 beforeAll(async () => {
-  stack = await startStack({
+  stack = await startQuickStack({
     env: { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN},cleo:${CLEO}` },
   });
 });

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Project } from "./support/project.ts";
 import { projectOfTest } from "./support/project-of-test.ts";
 import { eventually } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-git-tasks-"));
 
 beforeAll(async () => {
-  stack = await startStack({ associates: 1 });
+  stack = await startQuickStack({ associates: 1 });
 });
 afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });

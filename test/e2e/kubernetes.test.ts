@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { renderKustomization, type Manifest } from "../support/manifests.ts";
+import { patient } from "../support/patience.ts";
 import { Cluster } from "../support/pods/cluster.ts";
 import { docker, succeeds } from "../support/pods/docker.ts";
 import { freePort } from "../support/pods/free-port.ts";
@@ -61,7 +62,7 @@ beforeAll(async () => {
   project = makeProject(BROKEN_CALCULATOR);
   // As the overlay's secret says.
   env = { ANTIPHON_GATEWAY_URL: `http://127.0.0.1:${port}`, ANTIPHON_TOKEN: "local-only-not-a-secret" };
-}, 400_000);
+}, patient(400_000));
 
 afterAll(() => {
   cluster.stop();
@@ -75,32 +76,49 @@ afterAll(() => {
     `reference=antiphon-*:${TAG}`,
   ]);
   docker(["rmi", ...ours.split("\n")]);
-}, 120_000);
+}, patient(120_000));
 
-test("every pod of the local overlay becomes ready as written, and the runner's engine has the sandbox image", async () => {
-  await cluster.run();
-  const answer = await run(process.execPath, [ANTIPHON, "images", "list"], { env });
-  expect(answer.stdout).toContain(`antiphon-sandbox:${TAG}`);
-  expect(succeeds(["image", "inspect", `antiphon-sandbox:${TAG}`])).toBe(false); // on the machine's own engine
-}, 400_000);
+test(
+  "every pod of the local overlay becomes ready as written, and the runner's engine has the sandbox image",
+  async () => {
+    await cluster.run();
+    const answer = await run(process.execPath, [ANTIPHON, "images", "list"], { env });
+    expect(answer.stdout).toContain(`antiphon-sandbox:${TAG}`);
+    expect(succeeds(["image", "inspect", `antiphon-sandbox:${TAG}`])).toBe(false); // on the machine's own engine
+  },
+  patient(400_000),
+);
 
-test("a repository pushed through the Director's pod is worked on, and the landed commit is fetched", async () => {
-  const director = cluster.pod("director").container();
-  docker(["exec", director, "git", "init", "--quiet", "--bare", "--initial-branch=main", "/repos/app.git"]);
-  // The guide says `kubectl exec`, which reaches the same program in the same container.
-  const remote = `ext::docker exec -i ${director} %S /repos/app.git`;
-  project.git("-c", "protocol.ext.allow=always", "push", "--quiet", remote, "main");
-  const args = ["run", "Fix the broken add", "--repo", "/repos/app.git", "--command", FIX, "--check", CHECK];
-  const ended = await run(process.execPath, [ANTIPHON, ...args, "--json"], { env });
-  expect(ended.code, ended.stdout + ended.stderr).toBe(0);
-  project.git(
-    "-c",
-    "protocol.ext.allow=always",
-    "fetch",
-    "--quiet",
-    remote,
-    "refs/heads/antiphon/*:refs/landed/*",
-  );
-  const landed = project.git("for-each-ref", "--format=%(refname)", "refs/landed").trim();
-  expect(project.git("show", `${landed}:add.js`)).toBe("module.exports = (a, b) => a + b;\n");
-}, 120_000);
+test(
+  "a repository pushed through the Director's pod is worked on, and the landed commit is fetched",
+  async () => {
+    const director = cluster.pod("director").container();
+    docker(["exec", director, "git", "init", "--quiet", "--bare", "--initial-branch=main", "/repos/app.git"]);
+    // The guide says `kubectl exec`, which reaches the same program in the same container.
+    const remote = `ext::docker exec -i ${director} %S /repos/app.git`;
+    project.git("-c", "protocol.ext.allow=always", "push", "--quiet", remote, "main");
+    const args = [
+      "run",
+      "Fix the broken add",
+      "--repo",
+      "/repos/app.git",
+      "--command",
+      FIX,
+      "--check",
+      CHECK,
+    ];
+    const ended = await run(process.execPath, [ANTIPHON, ...args, "--json"], { env });
+    expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+    project.git(
+      "-c",
+      "protocol.ext.allow=always",
+      "fetch",
+      "--quiet",
+      remote,
+      "refs/heads/antiphon/*:refs/landed/*",
+    );
+    const landed = project.git("for-each-ref", "--format=%(refname)", "refs/landed").trim();
+    expect(project.git("show", `${landed}:add.js`)).toBe("module.exports = (a, b) => a + b;\n");
+  },
+  patient(120_000),
+);

@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { ANTIPHON } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Answer {
   readonly isError?: boolean;
@@ -33,7 +33,7 @@ async function connected(...options: string[]): Promise<Client> {
 }
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
   client = await connected();
   decider = await connected("--allow-decisions");
 });

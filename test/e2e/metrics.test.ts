@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { METRICS, METRIC_NAMES } from "@antiphon/contracts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { promtoolFaults } from "../support/promtool.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const SERVICES = ["gateway", "router", "director", "associate-1", "sandbox-runner", "egress"];
 
 let stack: Stack;
 let project: Project;
 beforeAll(async () => {
-  stack = await startStack({ args: ["--metrics-port", "0"] });
+  stack = await startQuickStack({ args: ["--metrics-port", "0"] });
   project = makeProject(BROKEN_CALCULATOR);
   const start = (command: string) =>
     stack.antiphon([

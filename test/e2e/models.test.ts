@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ModelsReply } from "@antiphon/contracts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 type Models = Extract<ModelsReply, { ok: true }>;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  stack = await startStack({ env: { TEAM_KEY: KEY, OPENAI_API_KEY: "", ANTHROPIC_API_KEY: KEY } });
+  stack = await startQuickStack({ env: { TEAM_KEY: KEY, OPENAI_API_KEY: "", ANTHROPIC_API_KEY: KEY } });
 });
 afterAll(async () => {
   await stack.stop();
@@ -115,7 +115,7 @@ test("a file that is no JSON does not keep `antiphon dev` from its start: it is 
   const stateDir = mkdtempSync(join(tmpdir(), "antiphon-broken-"));
   const file = join(stateDir, "egress.json");
   writeFileSync(file, '{\n "models": [\n}\n');
-  const broken = await startStack({ stateDir, env: { ANTHROPIC_API_KEY: KEY } });
+  const broken = await startQuickStack({ stateDir, env: { ANTHROPIC_API_KEY: KEY } });
   try {
     const said = broken.events.filter(({ event, name }) => event === "child_log" && name === "egress");
     expect(said.map(({ line }) => line).join("\n")).toContain(`${file}:3 is not JSON`);

@@ -2,13 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const STEPPED = { files: 2_400, bytes: 1_500 };
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
 });
 
 afterAll(async () => {

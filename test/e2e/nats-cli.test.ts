@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually, exitOf, ROOT, run, start } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const TOOLS = `${ROOT}.antiphon/tools`;
 
@@ -118,7 +118,7 @@ function follow({ title, script }: Task): Following {
 const following: Following[] = [];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
   project = makeProject(BROKEN_CALCULATOR);
   dir = mkdtempSync(join(tmpdir(), "antiphon-nats-cli-"));
   const { document } = await stack.json<{ runId: string }>([

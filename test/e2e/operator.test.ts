@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { eventually, ROOT, run } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 let project: Project;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
   project = makeProject(BROKEN_CALCULATOR);
 });
 afterAll(async () => {

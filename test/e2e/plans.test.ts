@@ -6,14 +6,14 @@ import { stringify } from "yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-plans-"));
 const projects: Project[] = [];
 
 beforeAll(async () => {
-  stack = await startStack({ associates: 2 });
+  stack = await startQuickStack({ associates: 2 });
 });
 afterEach(() => {
   for (const project of projects.splice(0)) project.remove();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunStep } from "@antiphon/contracts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, fixing, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 /** Shorter than every lease and retry that could end the run later. */
 const AT_ONCE_MS = 10_000;
@@ -18,7 +18,7 @@ const projects: Project[] = [];
 
 beforeAll(async () => {
   const ANTIPHON_TOKENS = "ann:ann-s-own-s3cret,ben:ben-s-own-s3cret";
-  stack = await startStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS } });
+  stack = await startQuickStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret", ANTIPHON_TOKENS } });
 });
 afterAll(async () => {
   for (const project of projects) project.remove();

@@ -12,6 +12,7 @@ import { knownRegistries } from "../repositories/registries.ts";
 import { tryRepository } from "../repositories/trial.ts";
 import { isNight } from "../support/night.ts";
 import { registryAccess } from "../support/package-registries.ts";
+import { patient } from "../support/patience.ts";
 import { startStack, type Stack } from "./support/stack.ts";
 
 /** For one call of the command line: a setup and two rounds of checks. */
@@ -50,15 +51,20 @@ async function allowedImages(): Promise<string[]> {
 }
 
 for (const release of RELEASES)
-  test(`${release.release}, in ${release.language}: HEAD passes, a wrong fix does not land, and the right one does`, async () => {
-    if (release.toolchain !== null && without !== null) return untried(`no ${release.toolchain}: ${without}`);
-    const call = <T>(args: readonly string[]) => stack.json<T>(args, { timeoutMs: PATIENCE_MS });
-    const trial = await tryRepository(call, release, release.digest);
-    if (trial.isUntried) return untried(trial.cause ?? "");
-    expect(trial).toMatchObject({ cause: null, name: release.name });
-    return undefined;
+  test(
+    `${release.release}, in ${release.language}: HEAD passes, a wrong fix does not land, and the right one does`,
+    async () => {
+      if (release.toolchain !== null && without !== null)
+        return untried(`no ${release.toolchain}: ${without}`);
+      const call = <T>(args: readonly string[]) => stack.json<T>(args, { timeoutMs: PATIENCE_MS });
+      const trial = await tryRepository(call, release, release.digest);
+      if (trial.isUntried) return untried(trial.cause ?? "");
+      expect(trial).toMatchObject({ cause: null, name: release.name });
+      return undefined;
 
-    function untried(why: string): void {
-      console.error(`NOT TRIED: ${release.release} (${release.language}): ${why}`);
-    }
-  }, 600_000);
+      function untried(why: string): void {
+        console.error(`NOT TRIED: ${release.release} (${release.language}): ${why}`);
+      }
+    },
+    patient(600_000),
+  );

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
@@ -29,7 +29,7 @@ const proxies: Server[] = [];
 
 beforeAll(async () => {
   packs = mkdtempSync(join(tmpdir(), "antiphon-race-"));
-  stack = await startStack({ associates: 2 });
+  stack = await startQuickStack({ associates: 2 });
 });
 afterAll(async () => {
   for (const project of projects) project.remove();

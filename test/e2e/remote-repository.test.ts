@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gitHttp, publish, refusePushes, type HttpGitServer } from "../support/git-servers.ts";
 import { cleanUpRepos, tempDir } from "../support/repo.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const PASSWORD = "s3cret-of-the-deployment";
 const USER = "antiphon-bot";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   server = await gitHttp(served, USER, PASSWORD);
   const credentials = join(tempDir(), "git-credentials");
   writeFileSync(credentials, `${server.url.replace("//", `//${USER}:${PASSWORD}@`)}\n`, { mode: 0o600 });
-  stack = await startStack({
+  stack = await startQuickStack({
     env: {
       ANTIPHON_REPO_URLS: `${server.url}/acme`,
       ANTIPHON_GIT_CREDENTIALS: credentials,

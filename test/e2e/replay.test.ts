@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ReplayReport } from "@antiphon/contracts";
 import { startModelStub, type ModelStub } from "../support/model-stub.ts";
+import { patient } from "../support/patience.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 const HOST = "models.replay.example";
@@ -49,9 +50,9 @@ beforeAll(async () => {
   ];
   const file = join(directory, "egress.json");
   writeFileSync(file, JSON.stringify({ models }), { mode: 0o600 });
-  stack = await startStack({ associates: 1, env: { ANTIPHON_EGRESS_CONFIG: file } });
+  stack = await startQuickStack({ associates: 1, env: { ANTIPHON_EGRESS_CONFIG: file } });
   project = makeProject(BROKEN_CALCULATOR);
-}, 400_000);
+}, patient(400_000));
 afterAll(async () => {
   project.remove();
   await stack.stop();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
   runId: string;
@@ -19,7 +19,7 @@ let stack: Stack;
 const made: (Project | string)[] = [];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
 });
 afterAll(() => stack.stop());
 afterEach(() => {

@@ -14,10 +14,11 @@ import { SseParser } from "../../cli/src/gateway/sse-parser.ts";
 import { sessionView } from "../../services/gateway/src/sessions/session-view.ts";
 import { gitHttp, publish, type HttpGitServer } from "../support/git-servers.ts";
 import { issueServer, send, TOKEN, type IssueServer } from "../support/issue-server.ts";
+import { patient } from "../support/patience.ts";
 import { cleanUpRepos, tempDir } from "../support/repo.ts";
 import { eventually } from "./support/program.ts";
 import { makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const [USER, PASSWORD] = ["antiphon-bot", "s3cret-of-the-deployment"];
 const [ANN, BEN] = ["ann-s-own-s3cret", "ben-s-own-s3cret"];
@@ -74,7 +75,7 @@ beforeAll(async () => {
   const [credentials, token] = [join(tempDir(), "git-credentials"), join(tempDir(), "token")];
   writeFileSync(credentials, `${origin.replace("//", `//${USER}:${PASSWORD}@`)}\n`, { mode: 0o600 });
   writeFileSync(token, TOKEN, { mode: 0o600 });
-  stack = await startStack({
+  stack = await startQuickStack({
     env: {
       ...{ ANTIPHON_REPO_URLS: `${origin}/acme`, ANTIPHON_GIT_CREDENTIALS: credentials },
       ...{ ANTIPHON_WORK_ITEMS: `gitea:${origin}`, ANTIPHON_WORK_ITEMS_TOKEN: token },
@@ -165,46 +166,50 @@ describe("a session of a person", () => {
   }
   const succeeded = { event: "CommandCompleted", payload: { outcome: "Success" } };
 
-  test("goes from its ticket to a pushed branch by all fourteen commands", async () => {
-    session = await openedBy(ANN, { ...repo(), workItem: { id: "2" } });
-    live = streamed(session.id, session.token, "Last");
-    const item = { item: { id: "2" } };
+  test(
+    "goes from its ticket to a pushed branch by all fourteen commands",
+    async () => {
+      session = await openedBy(ANN, { ...repo(), workItem: { id: "2" } });
+      live = streamed(session.id, session.token, "Last");
+      const item = { item: { id: "2" } };
 
-    expect(await end("QueryBacklog", {})).toMatchObject(succeeded);
-    expect(await end("QueryWorkItem", item)).toMatchObject(succeeded);
-    expect(await end("SetAssignee", { ...item, assignee: "ada" })).toMatchObject(succeeded);
-    expect(await end("CreateBranch", { ...repo(), branchName: "fix-add" })).toMatchObject(succeeded);
-    expect(
-      await end("ApplyPatch", { ...repo(), patchContent: PATCH.replaceAll("a - b", "a / b") }, "Stale"),
-    ).toMatchObject({
-      payload: { errorCode: "ANT_PATCH_DOES_NOT_APPLY" },
-    });
-    expect(await end("ApplyPatch", { ...repo(), patchContent: PATCH })).toMatchObject(succeeded);
-    expect(await end("GetDiff", repo())).toMatchObject(succeeded);
-    expect(await end("RunTests", { ...repo(), filter: "adds two" }, "Filtered")).toMatchObject(succeeded);
-    expect(await end("RunTests", repo())).toMatchObject(succeeded);
-    expect(await end("BuildProject", { ...repo(), projectPath: "package.json" })).toMatchObject(succeeded);
-    expect(await end("Commit", { ...repo(), message: "Add adds", includePaths: [] })).toMatchObject(
-      succeeded,
-    );
-    const content = Buffer.from("measured: 3 ms\n").toString("base64");
-    const upload = { name: "bench.txt", contentType: "text/plain", content };
-    expect(await end("UploadArtifact", upload)).toMatchObject(succeeded);
+      expect(await end("QueryBacklog", {})).toMatchObject(succeeded);
+      expect(await end("QueryWorkItem", item)).toMatchObject(succeeded);
+      expect(await end("SetAssignee", { ...item, assignee: "ada" })).toMatchObject(succeeded);
+      expect(await end("CreateBranch", { ...repo(), branchName: "fix-add" })).toMatchObject(succeeded);
+      expect(
+        await end("ApplyPatch", { ...repo(), patchContent: PATCH.replaceAll("a - b", "a / b") }, "Stale"),
+      ).toMatchObject({
+        payload: { errorCode: "ANT_PATCH_DOES_NOT_APPLY" },
+      });
+      expect(await end("ApplyPatch", { ...repo(), patchContent: PATCH })).toMatchObject(succeeded);
+      expect(await end("GetDiff", repo())).toMatchObject(succeeded);
+      expect(await end("RunTests", { ...repo(), filter: "adds two" }, "Filtered")).toMatchObject(succeeded);
+      expect(await end("RunTests", repo())).toMatchObject(succeeded);
+      expect(await end("BuildProject", { ...repo(), projectPath: "package.json" })).toMatchObject(succeeded);
+      expect(await end("Commit", { ...repo(), message: "Add adds", includePaths: [] })).toMatchObject(
+        succeeded,
+      );
+      const content = Buffer.from("measured: 3 ms\n").toString("base64");
+      const upload = { name: "bench.txt", contentType: "text/plain", content };
+      expect(await end("UploadArtifact", upload)).toMatchObject(succeeded);
 
-    expect(await end("Push", { ...repo(), branchName: "fix-add" }, "Early")).toMatchObject({
-      event: "CommandRejected",
-      payload: { policyRule: "requireApprovalForPush" },
-    });
-    await send14("RequestApproval", { reason: "ready", requiredActions: ["read it"] }, "RequestApproval");
-    await decide("approve");
-    expect(await end("Push", { ...repo(), branchName: "fix-add" })).toMatchObject(succeeded);
-    expect(await end("Comment", { ...item, body: "Pushed" })).toMatchObject(succeeded);
-    issues.next = (response) => send(response, 429, { message: "slow down" }, { "retry-after": "120" });
-    expect(await end("QueryBacklog", {}, "Throttled")).toMatchObject({
-      payload: { errorCode: "ANT_WORK_ITEMS_THROTTLED" },
-    });
-    expect(await end("TransitionTicket", { ...item, state: "closed" }, "Last")).toMatchObject(succeeded);
-  }, 120_000);
+      expect(await end("Push", { ...repo(), branchName: "fix-add" }, "Early")).toMatchObject({
+        event: "CommandRejected",
+        payload: { policyRule: "requireApprovalForPush" },
+      });
+      await send14("RequestApproval", { reason: "ready", requiredActions: ["read it"] }, "RequestApproval");
+      await decide("approve");
+      expect(await end("Push", { ...repo(), branchName: "fix-add" })).toMatchObject(succeeded);
+      expect(await end("Comment", { ...item, body: "Pushed" })).toMatchObject(succeeded);
+      issues.next = (response) => send(response, 429, { message: "slow down" }, { "retry-after": "120" });
+      expect(await end("QueryBacklog", {}, "Throttled")).toMatchObject({
+        payload: { errorCode: "ANT_WORK_ITEMS_THROTTLED" },
+      });
+      expect(await end("TransitionTicket", { ...item, state: "closed" }, "Last")).toMatchObject(succeeded);
+    },
+    patient(120_000),
+  );
 
   async function decide(choice: string): Promise<void> {
     const ben = await openedBy(BEN);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, fixing, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Seen {
   method: string;
@@ -22,7 +22,7 @@ const seen: Seen[] = [];
 const answers: string[] = [];
 
 beforeAll(async () => {
-  stack = await startStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret" } });
+  stack = await startQuickStack({ env: { ANTIPHON_TOKEN: "deployment-s3cret" } });
   project = makeProject(BROKEN_CALCULATOR);
   listener = createServer((incoming, outgoing) => {
     const { method = "", url = "", headers } = incoming;

@@ -21,7 +21,7 @@ import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { enforcePolicy } from "./support/enforce-policy.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, type Project } from "./support/project.ts";
 import { projectOfTest } from "./support/project-of-test.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Shown {
   runId: string;
@@ -44,7 +44,7 @@ let stack: Stack;
 const scratch = mkdtempSync(join(tmpdir(), "antiphon-skills-"));
 
 beforeAll(async () => {
-  stack = await startStack({ associates: 2 });
+  stack = await startQuickStack({ associates: 2 });
 });
 afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
   runId: string;
@@ -14,7 +14,7 @@ let stack: Stack;
 let project: Project;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
 });
 afterAll(() => stack.stop());
 afterEach(() => project.remove());

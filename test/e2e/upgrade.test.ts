@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROLES } from "../../contracts/src/roles.ts";
 import { natsServerBinary } from "../support/nats.ts";
+import { patient } from "../support/patience.ts";
 import { install } from "./support/installation.ts";
 import { NEXT_RELEASE } from "./support/next-release.ts";
 import { ANTIPHON, ROOT, eventually, exitOf, start } from "./support/program.ts";
@@ -45,7 +46,7 @@ beforeAll(() => {
   const from = process.env["ANTIPHON_UPGRADE_FROM"];
   if (from === undefined || from === "") newer = install(join(dir, "next"), null, NEXT_RELEASE);
   else older = install(join(dir, "before"), from);
-}, 120_000);
+}, patient(120_000));
 afterAll(async () => {
   await stack.stop();
   for (const project of projects) project.remove();
@@ -134,53 +135,63 @@ const isWhole = async (): Promise<void> => {
   expect(checked.code, `${checked.stdout}${checked.stderr}`).toBe(0);
 };
 
-test("two releases work side by side, an older service starts beside newer ones, and the newer ones may leave", async () => {
-  await begin(older);
-  const waiting = await begun({}, "--require-approval");
-  const beside = await startBeside();
-  const versions = (await present(2 * ROLES.length)).map(({ version }) => version);
-  expect(new Set(versions).size).toBe(2);
+test(
+  "two releases work side by side, an older service starts beside newer ones, and the newer ones may leave",
+  async () => {
+    await begin(older);
+    const waiting = await begun({}, "--require-approval");
+    const beside = await startBeside();
+    const versions = (await present(2 * ROLES.length)).map(({ version }) => version);
+    expect(new Set(versions).size).toBe(2);
 
-  const mixed = await Promise.all([several(), several(beside.gateway)]);
-  for (const run of mixed.flat()) await lands(run);
+    const mixed = await Promise.all([several(), several(beside.gateway)]);
+    for (const run of mixed.flat()) await lands(run);
 
-  // All older services die at once, with runs in flight, and come back to a server that the newer Director has provisioned.
-  const during = Promise.all([begun(beside.gateway), begun(beside.gateway)]);
-  const old = ROLES.map((role) => stack.pid(role === "associate" ? "associate-1" : role));
-  for (const pid of old) process.kill(pid, "SIGKILL");
-  await eventually("older services again", () =>
-    ROLES.every((role, i) => stack.pid(role === "associate" ? "associate-1" : role) !== old[i]) ? true : null,
-  );
-  await present(2 * ROLES.length);
-  for (const run of await during) await lands(run);
-  await approved(waiting, beside.gateway);
-  await lands(waiting);
+    // All older services die at once, with runs in flight, and come back to a server that the newer Director has provisioned.
+    const during = Promise.all([begun(beside.gateway), begun(beside.gateway)]);
+    const old = ROLES.map((role) => stack.pid(role === "associate" ? "associate-1" : role));
+    for (const pid of old) process.kill(pid, "SIGKILL");
+    await eventually("older services again", () =>
+      ROLES.every((role, i) => stack.pid(role === "associate" ? "associate-1" : role) !== old[i])
+        ? true
+        : null,
+    );
+    await present(2 * ROLES.length);
+    for (const run of await during) await lands(run);
+    await approved(waiting, beside.gateway);
+    await lands(waiting);
 
-  // Back to the older release alone: what the newer one has begun goes on.
-  const left = await begun(beside.gateway, "--require-approval");
-  const under = await begun(beside.gateway);
-  await endBeside(beside);
-  await lands(under);
-  await approved(left);
-  await lands(left);
-  for (const run of await several()) await lands(run);
-  await isWhole();
-}, 240_000);
+    // Back to the older release alone: what the newer one has begun goes on.
+    const left = await begun(beside.gateway, "--require-approval");
+    const under = await begun(beside.gateway);
+    await endBeside(beside);
+    await lands(under);
+    await approved(left);
+    await lands(left);
+    for (const run of await several()) await lands(run);
+    await isWhole();
+  },
+  patient(240_000),
+);
 
-test("the state of a machine moves to the newer release with runs in flight, and back", async () => {
-  const waiting = await begun({}, "--require-approval");
-  await stack.stop();
-  await begin(newer);
-  await approved(waiting);
-  await lands(waiting);
-  const later = await begun({}, "--require-approval");
-  for (const run of await several()) await lands(run);
-  await isWhole();
-  await stack.stop();
+test(
+  "the state of a machine moves to the newer release with runs in flight, and back",
+  async () => {
+    const waiting = await begun({}, "--require-approval");
+    await stack.stop();
+    await begin(newer);
+    await approved(waiting);
+    await lands(waiting);
+    const later = await begun({}, "--require-approval");
+    for (const run of await several()) await lands(run);
+    await isWhole();
+    await stack.stop();
 
-  await begin(older);
-  await approved(later);
-  await lands(later);
-  for (const run of await several()) await lands(run);
-  await isWhole();
-}, 240_000);
+    await begin(older);
+    await approved(later);
+    await lands(later);
+    for (const run of await several()) await lands(run);
+    await isWhole();
+  },
+  patient(240_000),
+);

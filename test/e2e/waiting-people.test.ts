@@ -10,7 +10,7 @@ import type { StoredRecord } from "@antiphon/contracts";
 import { isAlive, knownProcess } from "../support/known-process.ts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 const [SHARED, ANN, BEN, CLEO] = [
   "deployment-s3cret",
@@ -26,7 +26,7 @@ let stack: Stack;
 const projects: Project[] = [];
 
 beforeAll(async () => {
-  stack = await startStack({ env: ENV, stateDir });
+  stack = await startQuickStack({ env: ENV, stateDir });
 });
 afterEach(() => {
   for (const project of projects.splice(0)) project.remove();
@@ -164,7 +164,7 @@ describe("what waits for a person goes on waiting", () => {
       "waiting_input",
     ]);
     await stack.stop();
-    stack = await startStack({ env: ENV, stateDir });
+    stack = await startQuickStack({ env: ENV, stateDir });
     for (const { runId, project } of [approval, question]) {
       expect(await statusOf(runId)).toBe("waiting_input");
       expect(project.landed(runId)).toEqual([]);

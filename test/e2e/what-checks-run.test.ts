@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Project } from "./support/project.ts";
 import { projectOfTest } from "./support/project-of-test.ts";
-import { startStack, type Stack } from "./support/stack.ts";
+import { startQuickStack, type Stack } from "./support/stack.ts";
 
 interface Summary {
   runId: string;
@@ -15,7 +15,7 @@ interface Summary {
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startQuickStack();
 });
 afterAll(() => stack.stop());
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Bus, BusOptions } from "../../runtime/src/index.ts";
 import { connectBus, createLogger, unsafeTrust } from "../../runtime/src/index.ts";
+import { patient } from "./patience.ts";
 
 /**
  * A real nats-server for one test file: loopback, free ports, its own temp dir, fsync before each acknowledgement.
@@ -260,7 +261,7 @@ export async function eventually(
   condition: () => boolean | Promise<boolean>,
   deadlineMs = 20_000,
 ): Promise<void> {
-  const until = Date.now() + deadlineMs;
+  const until = Date.now() + patient(deadlineMs);
   while (!(await condition())) {
     if (Date.now() > until) throw new Error(`not within ${deadlineMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

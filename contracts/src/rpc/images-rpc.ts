@@ -4,7 +4,6 @@ import { RpcFailure } from "./repo-rpc.ts";
 import { closed, nullable, oneOf } from "../shapes/shape.ts";
 
 const ref = Type.String({ minLength: 1, maxLength: 512, pattern: "^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$" });
-const digest = Type.String({ pattern: "^sha256:[0-9a-f]{64}$" });
 
 export const ImagesRequest = Type.Union(
   [
@@ -27,7 +26,10 @@ export type ImagesRequest = Static<typeof ImagesRequest>;
 export const SandboxImage = closed(
   {
     ref: Type.String({ description: "Its name when it was allowed." }),
-    id: nullable(digest, { description: "The digest that decides. null: the name is unknown." }),
+    id: nullable(ref, {
+      description:
+        "What decides: the digest of an image of an engine, otherwise the provider's name for it. null: the name is unknown.",
+    }),
     allowed_by: oneOf(["setup", "configuration", "allowlist"]),
     allowed_at: nullable(Type.String()),
     bytes: nullable(Type.Integer({ minimum: 0 }), { description: "null if the engine does not have it." }),

@@ -13,6 +13,7 @@ import { withSwap } from "../../../services/sandbox-runner/src/pool/swap-grant.t
 import { Refusal } from "../../../services/sandbox-runner/src/workspace/refusal.ts";
 import { SandboxDied, type Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { shell, testEngine } from "../../support/docker.ts";
+import { patient } from "../../support/patience.ts";
 import { openSwap, type TestSwap } from "../../support/swap-file.ts";
 import { watchHost } from "./host.ts";
 
@@ -143,11 +144,11 @@ const CELLS: readonly Cell[] = [
 let swap: TestSwap;
 beforeAll(async () => {
   swap = await openSwap(2 * SWAP); // more than the sandbox may take
-}, 60_000);
+}, patient(60_000));
 afterAll(async () => {
   await test.expectNoContainers(20_000);
   await swap.close();
-}, 60_000);
+}, patient(60_000));
 
 async function endOf(sandbox: Sandbox, cell: Cell): Promise<string> {
   const { argv, timeoutMs } = cell;

@@ -1,13 +1,14 @@
 /** The page in a real browser: the windows of people and their usual actions. Errors of the page are collected. */
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { patient } from "../../support/patience.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./project.ts";
-import { startStack, type Stack } from "./stack.ts";
+import { startQuickStack, type Stack } from "./stack.ts";
 
 export const [SHARED, ANN, BEN] = ["deployment-s3cret", "ann-s-own-s3cret", "ben-s-own-s3cret"] as const;
 export const PEOPLE = { ANTIPHON_TOKEN: SHARED, ANTIPHON_TOKENS: `ann:${ANN},ben:${BEN}` } as const;
 /** A run on a busy machine. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = patient(60_000);
 
 /** The surroundings of a file of page tests; filled before each test. */
 export interface PageWorld {
@@ -20,7 +21,7 @@ export interface PageWorld {
 export function usePages(): PageWorld {
   const world = {} as PageWorld;
   beforeAll(async () => {
-    world.stack = await startStack({ env: PEOPLE });
+    world.stack = await startQuickStack({ env: PEOPLE });
     world.windows = await Windows.open();
   });
   afterAll(async () => {

@@ -24,8 +24,8 @@ export const NEXT_RELEASE: readonly Edit[] = [
   },
   {
     file: "runtime/src/sandbox/sandbox-client.ts",
-    old: "      const askedAt = clock.now();",
-    now: '      const request = { ...given, mood: "fine" };\n      const askedAt = clock.now();',
+    old: "      const askedAt = systemClock.now();",
+    now: '      const request = { ...given, mood: "fine" };\n      const askedAt = systemClock.now();',
   },
   // The server has other settings: stronger ones, which an older Director would have to loosen, and other words.
   {

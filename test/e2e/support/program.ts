@@ -1,6 +1,7 @@
 /** Runs programs of the checkout as a user would. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { patient } from "../../support/patience.ts";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const ANTIPHON = `${ROOT}bin/antiphon.mjs`;
@@ -53,7 +54,7 @@ export async function run(
 ): Promise<Ended> {
   const child = start(command, args, options);
   child.stdin?.end(options.stdin);
-  const timer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 90_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), patient(options.timeoutMs ?? 90_000));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const code = child.exitCode ?? (await exitOf(child));
   clearTimeout(timer);
@@ -78,7 +79,7 @@ export async function eventually<T>(
   probe: () => Promise<T | null> | T | null,
   withinMs = 30_000,
 ): Promise<T> {
-  const deadline = Date.now() + withinMs;
+  const deadline = Date.now() + patient(withinMs);
   for (;;) {
     const found = await probe();
     if (found !== null) return found;

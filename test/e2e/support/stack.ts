@@ -41,19 +41,19 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-export async function startStack(
-  options: {
-    associates?: number;
-    env?: Record<string, string>;
-    args?: readonly string[];
-    /** Options of Node itself. */
-    node?: readonly string[];
-    /** A directory of the test, which `stop` leaves alone. Default: a new one, which goes with the stack. */
-    stateDir?: string;
-    /** The installation whose services run, as its program `antiphon`. Default: this checkout. */
-    program?: string;
-  } = {},
-): Promise<Stack> {
+interface StackOptions {
+  associates?: number;
+  env?: Record<string, string>;
+  args?: readonly string[];
+  /** Options of Node itself. */
+  node?: readonly string[];
+  /** A directory of the test, which `stop` leaves alone. Default: a new one, which goes with the stack. */
+  stateDir?: string;
+  /** The installation whose services run, as its program `antiphon`. Default: this checkout. */
+  program?: string;
+}
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "antiphon-e2e-"));
   const args = ["dev", "--json", "--port", "0", "--nats-port", "0", "--state-dir", stateDir];
   const many = options.associates === undefined ? [] : ["--associates", String(options.associates)];
@@ -134,6 +134,10 @@ export async function startStack(
     },
   };
 }
+
+/** The same without a container engine: for runs that are not about containers, images or limits, it takes half the processor time. */
+export const startQuickStack = (options: StackOptions = {}): Promise<Stack> =>
+  startStack({ ...options, args: ["--sandbox", "bubblewrap", ...(options.args ?? [])] });
 
 /**
  * What the nats-server refused to its clients. Answers do not count: after a lost connection the server has forgotten

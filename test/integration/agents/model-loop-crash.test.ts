@@ -9,6 +9,7 @@ import { startCheckpointServer, type CheckpointServer } from "../../support/chec
 import { installModelPack } from "../../support/model-pack.ts";
 import { startModelScript, type Line, type ModelScript } from "../../support/model-script.ts";
 import { eventually } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 
 let place: string;
 let program: string;
@@ -17,7 +18,7 @@ let at = 0;
 beforeAll(() => {
   place = mkdtempSync(join(tmpdir(), "antiphon-model-crash-"));
   program = installModelPack(place);
-}, 180_000);
+}, patient(180_000));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 /** The same files and the same commit each time, as in a container. */

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installModelPack } from "../../support/model-pack.ts";
 import { startModelScript, type Line, type ModelScript } from "../../support/model-script.ts";
+import { patient } from "../../support/patience.ts";
 
 const ALL = ["read_file", "write_file", "edit_file", "bash", "git_checkpoint"];
 const DONE: Line = { calls: [["finish", { outcome: "done", summary: "Add instead of subtracting" }]] };
@@ -17,7 +18,7 @@ let at = 0;
 beforeAll(() => {
   place = mkdtempSync(join(tmpdir(), "antiphon-model-"));
   installModelPack(place);
-}, 180_000);
+}, patient(180_000));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 interface Ended {

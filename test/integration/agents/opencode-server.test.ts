@@ -18,6 +18,7 @@ import { startModelScript, type Line, type ModelScript } from "../../support/mod
 import type { Trouble } from "../../support/model-trouble.ts";
 import { eventually } from "../../support/nats.ts";
 import { atNight, isNight } from "../../support/night.ts";
+import { patient } from "../../support/patience.ts";
 
 const OpenCodeClient = untypedClient as new (parts: object) => { compile(input: object): Promise<object> };
 const NoAnswer = untypedNoAnswer as typeof Error;
@@ -27,7 +28,7 @@ const bash = (command: string): Line => ({ calls: [["bash", { command, descripti
 const FIX = bash("sed -i 's/a - b/a + b/' add.js");
 /** Of a request that OpenCode has a session for. */
 const UNANSWERED = { input: COMPILE_INPUT, session: expect.stringMatching(/^ses_/) as string };
-const TEST_MS = 180_000;
+const TEST_MS = patient(180_000);
 const QUICK = { OPENCODE_QUIET_S: "30" };
 
 /** More than a usual call may take. OpenCode took as long on a machine under load. */
@@ -110,10 +111,13 @@ test(
 );
 
 /** That the plan of the form is the file shows the first test, too. */
-test.each<readonly [what: string, command: string, plan: object]>([
-  ...atNight(["a plan of what is to be done is asked for, and is its file", "true", PLAN] as const),
-  ["the plan that the model wrote before its question stays", "echo 'tasks: []' > plan.yaml", { tasks: [] }],
-])(
+test.each<readonly [what: string, command: string, plan: object]>(
+  atNight(["a plan of what is to be done is asked for, and is its file", "true", PLAN] as const, [
+    "the plan that the model wrote before its question stays",
+    "echo 'tasks: []' > plan.yaml",
+    { tasks: [] },
+  ]),
+)(
   "where a plan is all that is wanted, %s",
   async (_title, command, wanted) => {
     const attempt = new CompileAttempt(place);
@@ -138,7 +142,7 @@ test.each<readonly [what: string, command: string, plan: object]>([
   TEST_MS,
 );
 
-test.each(["SIGKILL", "SIGSTOP"] as const)(
+test.each<"SIGKILL" | "SIGSTOP">(["SIGKILL", ...atNight("SIGSTOP" as const)])(
   "a server that gets %s in the middle of a turn is started again, and the session goes on",
   async (signal) => {
     const attempt = new CompileAttempt(place);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ownLabel } from "@antiphon/runtime";
 import { eventually } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos } from "../../support/repo.ts";
 import { openWorld, REDELIVERY_MS, TASK } from "./associate-world.ts";
 import type { Sent, World } from "./associate-world.ts";
@@ -163,14 +164,18 @@ describe("an Associate that is told to stop", () => {
 });
 
 describe("a sandbox-runner that is gone", () => {
-  test("associate/A5: is waited for; then the attempt is abandoned as an outage", async () => {
-    await world.associate("as_alone", { sandboxPatienceMs: 1500 });
-    for (const runner of world.runners) await runner.stop();
-    const sent = await world.dispatch(scripted("echo hello > hello.txt"));
-    const body = await world.result(sent);
-    expect(body).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST", outage: true });
-    await world.runner();
-    const next = await world.dispatch(scripted("echo hello > hello.txt"), { runId: sent.runId, epoch: 2 });
-    expect((await world.reported(next)).result.status).toBe("ok");
-  }, 60_000);
+  test(
+    "associate/A5: is waited for; then the attempt is abandoned as an outage",
+    async () => {
+      await world.associate("as_alone", { sandboxPatienceMs: 1500 });
+      for (const runner of world.runners) await runner.stop();
+      const sent = await world.dispatch(scripted("echo hello > hello.txt"));
+      const body = await world.result(sent);
+      expect(body).toMatchObject({ kind: "abandoned", code: "ANT_SANDBOX_RUNNER_LOST", outage: true });
+      await world.runner();
+      const next = await world.dispatch(scripted("echo hello > hello.txt"), { runId: sent.runId, epoch: 2 });
+      expect((await world.reported(next)).result.status).toBe("ok");
+    },
+    patient(60_000),
+  );
 });

@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import { limits } from "@antiphon/contracts";
 import type { FastifyInstance } from "fastify";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLogger } from "../../../runtime/src/index.ts";
 import { openHttpServer } from "../../../services/gateway/src/http/http-server.ts";
 import { addRoutes, type RouteParts } from "../../../services/gateway/src/http/routes/routes.ts";
@@ -14,6 +14,7 @@ type Line = Record<string, unknown>;
 
 let server: FastifyInstance | null = null;
 afterEach(async () => {
+  vi.useRealTimers();
   await server?.close();
 });
 
@@ -148,24 +149,21 @@ describe("a gateway with a token limits", () => {
   });
 
   test("the requests of one caller in a minute, reads too; missing tokens and health probes do not count", async () => {
-    const { url } = await door(TOKEN);
-    const ask = async (path: string, headers: Record<string, string> = {}): Promise<Response> => {
-      const answer = await fetch(new URL(path, url), { headers });
-      await answer.text();
-      return answer;
+    vi.useFakeTimers({ toFake: ["performance"] }); // A slow machine takes longer than the minute.
+    await door(TOKEN);
+    const ask = (url: string, headers: Record<string, string> = {}) => {
+      return server!.inject({ url, headers: { host: "localhost", ...headers } });
     };
-    for (let at = 0; at <= limits.wrongTokens; at += 1) expect((await ask("/runs")).status).toBe(401);
+    for (let at = 0; at <= limits.wrongTokens; at += 1) expect((await ask("/runs")).statusCode).toBe(401);
     const authorization = `Bearer ${TOKEN}`;
+    expect((await ask("/openapi.json", { authorization })).statusCode).toBe(200);
     const statuses = new Set<number>();
-    for (let at = 0; at < limits.callerRequests; at += 100)
-      for (const { status } of await Promise.all(
-        Array.from({ length: 100 }, () => ask("/openapi.json", { authorization })),
-      ))
-        statuses.add(status);
-    expect([...statuses]).toEqual([200]);
+    for (let at = 1; at < limits.callerRequests; at += 1)
+      statuses.add((await ask("/runs?limit=none", { authorization })).statusCode);
+    expect([...statuses]).toEqual([400]);
     const answer = await ask("/openapi.json", { authorization });
-    expect(answer.status).toBe(429);
-    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await ask("/healthz")).status).toBe(200);
+    expect(answer.statusCode).toBe(429);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await ask("/healthz")).statusCode).toBe(200);
   });
 });

@@ -14,6 +14,7 @@ import { readDirectorConfig } from "../../../services/director/src/config.ts";
 import { IssueTracker } from "../../../services/director/src/work-items/issue-tracker.ts";
 import { TrackerClient } from "../../../services/director/src/work-items/tracker-client.ts";
 import { giteaProgram, startGitea, type Gitea } from "../../support/gitea.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos, makeRepo, rawGit, tempDir, type TestRepo } from "../../support/repo.ts";
 import { openWorld, type World } from "./gateway-world.ts";
 import { openClient, type SessionClient } from "./session-world.ts";
@@ -77,7 +78,7 @@ beforeAll(async () => {
   });
   world = await worldWith(bot, { ANTIPHON_PULL_REQUESTS: "push" });
   session = await sessionOf(world, repo);
-}, 120_000);
+}, patient(120_000));
 afterAll(async () => {
   for (const one of worlds) await one.close();
   await gitea.close();
@@ -152,30 +153,36 @@ describe("a push to a real Gitea", () => {
     return client;
   }
 
-  it("moves the branch over http with the token, and opens one pull request for it", async () => {
-    const client = await committed("topic");
-    const first = await client.end("Push", { branchName: "topic" });
-    const [pull, ...others] = await pulls();
-    expect(others).toEqual([]);
-    expect(first).toMatchObject(SUCCESS);
-    expect(first.message).toContain(
-      `pull request ${pull?.number} is opened: ${gitea.url}/acme/app/pulls/${pull?.number}`,
-    );
-    expect(pull).toMatchObject({ title: "Change a", state: "open", user: { login: "bot" } });
-    const tip = repo.git("rev-parse", "topic").trim();
-    expect([pull?.head.sha, pull?.base.ref]).toEqual([tip, "main"]);
+  it(
+    "moves the branch over http with the token, and opens one pull request for it",
+    async () => {
+      const client = await committed("topic");
+      const first = await client.end("Push", { branchName: "topic" });
+      const [pull, ...others] = await pulls();
+      expect(others).toEqual([]);
+      expect(first).toMatchObject(SUCCESS);
+      expect(first.message).toContain(
+        `pull request ${pull?.number} is opened: ${gitea.url}/acme/app/pulls/${pull?.number}`,
+      );
+      expect(pull).toMatchObject({ title: "Change a", state: "open", user: { login: "bot" } });
+      const tip = repo.git("rev-parse", "topic").trim();
+      expect([pull?.head.sha, pull?.base.ref]).toEqual([tip, "main"]);
 
-    await client.run("ApplyPatch", { patchContent: PATCH.replace("-a\n+b", "-b\n+c") });
-    await client.run("Commit", { message: "Change a again", includePaths: [] });
-    const second = await client.end("Push", { branchName: "topic" });
-    expect(second.message).toContain(`pull request ${pull?.number} was open already`);
-    const after = await pulls();
-    expect(after.map(({ head }) => head.sha)).toEqual([repo.git("rev-parse", "topic").trim()]);
-    const asItem = await client.end("QueryWorkItem", { item: { id: String(pull?.number) } });
-    expect(asItem, "a pull request is no work item").toMatchObject({ errorCode: "ANT_WORK_ITEM_NOT_FOUND" });
-    expect(items(await client.run("QueryBacklog", { filter: "status:any" }))).toHaveLength(ISSUES);
-    expect(JSON.stringify(await client.events())).not.toContain(bot);
-  }, 60_000);
+      await client.run("ApplyPatch", { patchContent: PATCH.replace("-a\n+b", "-b\n+c") });
+      await client.run("Commit", { message: "Change a again", includePaths: [] });
+      const second = await client.end("Push", { branchName: "topic" });
+      expect(second.message).toContain(`pull request ${pull?.number} was open already`);
+      const after = await pulls();
+      expect(after.map(({ head }) => head.sha)).toEqual([repo.git("rev-parse", "topic").trim()]);
+      const asItem = await client.end("QueryWorkItem", { item: { id: String(pull?.number) } });
+      expect(asItem, "a pull request is no work item").toMatchObject({
+        errorCode: "ANT_WORK_ITEM_NOT_FOUND",
+      });
+      expect(items(await client.run("QueryBacklog", { filter: "status:any" }))).toHaveLength(ISSUES);
+      expect(JSON.stringify(await client.events())).not.toContain(bot);
+    },
+    patient(60_000),
+  );
 
   it("to a branch that is protected there is refused with the server's reason, and no pull request is opened", async () => {
     await api("POST", `${PROJECT}/branch_protections`, { rule_name: "guarded/*", enable_push: false });

@@ -15,6 +15,7 @@ import { cleanUpRepos, makeRepo, tempDir } from "../../support/repo.ts";
 import { intentFor, openWorld, type World } from "./gateway-world.ts";
 import { untilDecision } from "./waiting-run.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { patient } from "../../support/patience.ts";
 
 const KEY = Buffer.alloc(32, 7);
 
@@ -181,36 +182,40 @@ describe("of two gateways that have the address", () => {
     return child;
   }
 
-  it("gateway/G11: one tells each notice once, and when it is killed the other one tells what it did not", async () => {
-    const world = await openWorld();
-    worlds.push(world);
-    const turn = openKv(world.bus, BUCKETS.notices);
-    const first = await gatewayOf(world);
-    await eventually("the first one has the turn", () => turn.get("told"));
-    await gatewayOf(world);
-    const runs: string[] = [];
-    for (let i = 0; i < 3; i += 1) {
-      const runId = await begin(world);
-      runs.push(runId);
-      await untilDecision(world, runId, "a.txt");
-      await untilTold(i + 1);
-    }
-    answers = () => 503;
-    const cut = await begin(world);
-    await untilDecision(world, cut, "a.txt");
-    await untilTold(4);
-    await endOf(first, "SIGKILL");
-    const before = told.length;
-    answers = () => 204;
-    await eventually("the other one tells it", () => (told.length > before ? true : null), 60_000);
-    await world.journal.append(closedRecord(String(runs[0])));
-    await untilTold(before + 2);
-    const idsOf = (runId: unknown) =>
-      told.filter(({ notice }) => notice.data.run === runId).map(({ id }) => id);
-    expect(runs.map((runId) => idsOf(runId).length)).toEqual([2, 1, 1]);
-    expect(new Set(idsOf(cut)).size, "with one id").toBe(1);
-    expect(told.slice(before).map(({ notice }) => notice.data.run)).toEqual([cut, runs[0]]);
-  }, 120_000);
+  it(
+    "gateway/G11: one tells each notice once, and when it is killed the other one tells what it did not",
+    async () => {
+      const world = await openWorld();
+      worlds.push(world);
+      const turn = openKv(world.bus, BUCKETS.notices);
+      const first = await gatewayOf(world);
+      await eventually("the first one has the turn", () => turn.get("told"));
+      await gatewayOf(world);
+      const runs: string[] = [];
+      for (let i = 0; i < 3; i += 1) {
+        const runId = await begin(world);
+        runs.push(runId);
+        await untilDecision(world, runId, "a.txt");
+        await untilTold(i + 1);
+      }
+      answers = () => 503;
+      const cut = await begin(world);
+      await untilDecision(world, cut, "a.txt");
+      await untilTold(4);
+      await endOf(first, "SIGKILL");
+      const before = told.length;
+      answers = () => 204;
+      await eventually("the other one tells it", () => (told.length > before ? true : null), 60_000);
+      await world.journal.append(closedRecord(String(runs[0])));
+      await untilTold(before + 2);
+      const idsOf = (runId: unknown) =>
+        told.filter(({ notice }) => notice.data.run === runId).map(({ id }) => id);
+      expect(runs.map((runId) => idsOf(runId).length)).toEqual([2, 1, 1]);
+      expect(new Set(idsOf(cut)).size, "with one id").toBe(1);
+      expect(told.slice(before).map(({ notice }) => notice.data.run)).toEqual([cut, runs[0]]);
+    },
+    patient(120_000),
+  );
 });
 
 describe("the settings", () => {

@@ -5,6 +5,7 @@ import { consume, createLogger, openJournal, provision, uniqueId } from "../../.
 import type { Bus, Consumption, Journal } from "../../../runtime/src/index.ts";
 import { claimRecord, dispatchRecord, intentRecord } from "../../../contracts/src/testing/records.ts";
 import { eventually, startNats, type NatsServer } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 
 const log = createLogger("test", { level: "silent" });
 let server: NatsServer;
@@ -73,46 +74,50 @@ describe("a journal of four partitions", () => {
     expect(seen.map((record) => record.type)).toEqual(["intent", "claim"]);
   });
 
-  it("runtime/J4: if one of several workers dies, the others take over, in order within each run", async () => {
-    const runs = newRuns(24);
-    const handled = new Map<string, number[]>();
-    const doomed = new AbortController();
-    const stop = new AbortController();
-    const work = async (signal: AbortSignal, dies: boolean): Promise<Consumption> =>
-      consume(await server.connect(), {
-        consumer: "associate",
-        slots: 2,
-        log,
-        signal,
-        handle: ({ record, signal: aborted }) => {
-          if (dies) {
-            // It takes work, dies, and never answers.
-            return new Promise((resolve) =>
-              aborted.addEventListener("abort", () =>
-                resolve({ kind: "retry", delayMs: 0, code: "ANT_ASSOCIATE_DRAINING" }),
-              ),
-            );
-          }
-          handled.set(record.runId, [...(handled.get(record.runId) ?? []), record.epoch]);
-          return Promise.resolve({ kind: "done" });
-        },
-      });
-    const victim = await work(doomed.signal, true);
-    for (const epoch of [1, 2, 3]) {
-      await Promise.all(runs.map((runId) => journal.append(dispatchRecord(runId, "T-1", epoch))));
-      if (epoch === 1) {
-        await eventually("the victim holds work", () => victim.busy > 0);
-        doomed.abort();
-        await eventually("it is gone", () => victim.busy === 0);
-        await Promise.all([work(stop.signal, false), work(stop.signal, false)]);
+  it(
+    "runtime/J4: if one of several workers dies, the others take over, in order within each run",
+    async () => {
+      const runs = newRuns(24);
+      const handled = new Map<string, number[]>();
+      const doomed = new AbortController();
+      const stop = new AbortController();
+      const work = async (signal: AbortSignal, dies: boolean): Promise<Consumption> =>
+        consume(await server.connect(), {
+          consumer: "associate",
+          slots: 2,
+          log,
+          signal,
+          handle: ({ record, signal: aborted }) => {
+            if (dies) {
+              // It takes work, dies, and never answers.
+              return new Promise((resolve) =>
+                aborted.addEventListener("abort", () =>
+                  resolve({ kind: "retry", delayMs: 0, code: "ANT_ASSOCIATE_DRAINING" }),
+                ),
+              );
+            }
+            handled.set(record.runId, [...(handled.get(record.runId) ?? []), record.epoch]);
+            return Promise.resolve({ kind: "done" });
+          },
+        });
+      const victim = await work(doomed.signal, true);
+      for (const epoch of [1, 2, 3]) {
+        await Promise.all(runs.map((runId) => journal.append(dispatchRecord(runId, "T-1", epoch))));
+        if (epoch === 1) {
+          await eventually("the victim holds work", () => victim.busy > 0);
+          doomed.abort();
+          await eventually("it is gone", () => victim.busy === 0);
+          await Promise.all([work(stop.signal, false), work(stop.signal, false)]);
+        }
+        await eventually(`epoch ${epoch} is done everywhere`, () =>
+          runs.every((runId) => handled.get(runId)?.includes(epoch) === true),
+        );
       }
-      await eventually(`epoch ${epoch} is done everywhere`, () =>
-        runs.every((runId) => handled.get(runId)?.includes(epoch) === true),
-      );
-    }
-    for (const runId of runs) expect([...new Set(handled.get(runId))]).toEqual([1, 2, 3]);
-    stop.abort();
-  }, 60_000);
+      for (const runId of runs) expect([...new Set(handled.get(runId))]).toEqual([1, 2, 3]);
+      stop.abort();
+    },
+    patient(60_000),
+  );
 
   it("a worker with fewer slots than partitions holds no more than its slots", async () => {
     const stop = new AbortController();

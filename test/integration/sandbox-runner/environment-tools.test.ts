@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { afterAll, afterEach, expect, it } from "vitest";
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { shell, testEngine } from "../../support/docker.ts";
+import { patient } from "../../support/patience.ts";
 
 const MiB = 2 ** 20;
 const test = testEngine("environment-tools");
@@ -71,27 +72,39 @@ for version in ("1", "2"):
     wheel.writestr(info + "RECORD", "")
 END`;
 
-it("npm rebuilds, installs one more package, replaces one, removes one and installs all anew", async () => {
-  const setup = `${npmPackage("one")}; ${npmPackage("two")}; cd /workspace; echo '{"name":"app"}' > package.json; npm install ${NPM} ./one-1.0.0.tgz; touch $HOME/.owner`;
-  const use =
-    `npm rebuild ${NPM} >&2; npm install ${NPM} ./two-1.0.0.tgz >&2; npx --no-install one; npx --no-install two; ` +
-    `npm install ${NPM} --force ./one-1.0.0.tgz >&2; npm uninstall ${NPM} one >&2; npm ci ${NPM} >&2; ls node_modules`;
-  expect(await overEnvironment(setup, use)).toBe("one\ntwo\ntwo\n");
-}, 180_000);
+it(
+  "npm rebuilds, installs one more package, replaces one, removes one and installs all anew",
+  async () => {
+    const setup = `${npmPackage("one")}; ${npmPackage("two")}; cd /workspace; echo '{"name":"app"}' > package.json; npm install ${NPM} ./one-1.0.0.tgz; touch $HOME/.owner`;
+    const use =
+      `npm rebuild ${NPM} >&2; npm install ${NPM} ./two-1.0.0.tgz >&2; npx --no-install one; npx --no-install two; ` +
+      `npm install ${NPM} --force ./one-1.0.0.tgz >&2; npm uninstall ${NPM} one >&2; npm ci ${NPM} >&2; ls node_modules`;
+    expect(await overEnvironment(setup, use)).toBe("one\ntwo\ntwo\n");
+  },
+  patient(180_000),
+);
 
-it("pip upgrades, replaces and removes a package, and Python compiles the others", async () => {
-  const pip = ".venv/bin/pip install -q --no-index --disable-pip-version-check";
-  const setup = `python3 -m venv .venv; ${WHEELS}\n${pip} ./two-1-*.whl; touch $HOME/.owner`;
-  const use =
-    `.venv/bin/two; ${pip} --upgrade ./two-2-*.whl; .venv/bin/two; ${pip} --force-reinstall ./two-1-*.whl; .venv/bin/two; ` +
-    ".venv/bin/pip uninstall -q -y two; .venv/bin/python -m compileall -q -f .venv/lib/python3*/site-packages/pip/_internal/cli; echo compiled";
-  expect(await overEnvironment(setup, use)).toBe("1\n2\n1\ncompiled\n");
-}, 180_000);
+it(
+  "pip upgrades, replaces and removes a package, and Python compiles the others",
+  async () => {
+    const pip = ".venv/bin/pip install -q --no-index --disable-pip-version-check";
+    const setup = `python3 -m venv .venv; ${WHEELS}\n${pip} ./two-1-*.whl; touch $HOME/.owner`;
+    const use =
+      `.venv/bin/two; ${pip} --upgrade ./two-2-*.whl; .venv/bin/two; ${pip} --force-reinstall ./two-1-*.whl; .venv/bin/two; ` +
+      ".venv/bin/pip uninstall -q -y two; .venv/bin/python -m compileall -q -f .venv/lib/python3*/site-packages/pip/_internal/cli; echo compiled";
+    expect(await overEnvironment(setup, use)).toBe("1\n2\n1\ncompiled\n");
+  },
+  patient(180_000),
+);
 
-it("make builds again what setup had built, and cp and install replace it", async () => {
-  const makefile = "printf 'out/a: in\\n\\tmkdir -p out\\n\\tcp in out/a\\n' > Makefile";
-  const setup = `${makefile}; echo 1 > in; make; touch $HOME/.owner`;
-  const use =
-    "echo 2 > in; make >&2; cat out/a; install -m 755 in out/a; test -x out/a; rm -r out; make >&2; cat out/a";
-  expect(await overEnvironment(setup, use)).toBe("2\n2\n");
-}, 60_000);
+it(
+  "make builds again what setup had built, and cp and install replace it",
+  async () => {
+    const makefile = "printf 'out/a: in\\n\\tmkdir -p out\\n\\tcp in out/a\\n' > Makefile";
+    const setup = `${makefile}; echo 1 > in; make; touch $HOME/.owner`;
+    const use =
+      "echo 2 > in; make >&2; cat out/a; install -m 755 in out/a; test -x out/a; rm -r out; make >&2; cat out/a";
+    expect(await overEnvironment(setup, use)).toBe("2\n2\n");
+  },
+  patient(60_000),
+);

@@ -9,6 +9,7 @@ import { makeBusyboxImage } from "../../support/busybox-image.ts";
 import { sandboxImage, shell, testEngine } from "../../support/docker.ts";
 import type { MinimalImage } from "../../support/minimal-image.ts";
 import { isNight } from "../../support/night.ts";
+import { patient } from "../../support/patience.ts";
 
 const test = testEngine("busybox");
 const over = { kind: "canceled", reason: "test over" } as const;
@@ -31,7 +32,7 @@ beforeAll(async () => {
     newName: () => `${test.instance}-g${(serial += 1)}`,
     ownImage: facts.id,
   });
-}, 300_000);
+}, patient(300_000));
 afterAll(() => {
   image.remove();
 });

@@ -13,6 +13,7 @@ import { Refusal } from "../../../services/sandbox-runner/src/workspace/refusal.
 import type { Sandbox } from "../../../services/sandbox-runner/src/ports.ts";
 import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar-writer.ts";
 import { shell, testEngine } from "../../support/docker.ts";
+import { patient } from "../../support/patience.ts";
 
 const test = testEngine("changes");
 
@@ -158,38 +159,42 @@ describe("the changes in a workspace", () => {
     });
   });
 
-  it("match a whole archive after random changes", async () => {
-    const path = fc.constantFrom(...NAMES, "new", "d/new", "d/e/new", "n/e/w");
-    const word = (text: string): string => `'${text}'`;
-    const change = fc.oneof(
-      fc
-        .tuple(path, fc.constantFrom("", "a", "xy\\n", "one\\n"))
-        .map(([to, text]) => `printf '${text}' > ${word(to)}`),
-      path.map((to) => `printf x >> ${word(to)}`),
-      path.map((to) => `rm -rf -- ${word(to)}`),
-      path.map((to) => `chmod g+x -- ${word(to)}`),
-      path.map((to) => `chmod g+w,g-r -- ${word(to)}`),
-      path.map((to) => `rm -rf -- ${word(to)}; mkdir -p -- ${word(to)}/in; echo > ${word(to)}/in/file`),
-      fc.tuple(path, path).map(([from, to]) => `mv -T -- ${word(from)} ${word(to)}`),
-      fc.tuple(path, path).map(([from, to]) => `cp -T -- ${word(from)} ${word(to)}`),
-      fc.constantFrom("d", "d/e", "g", "odd").map((at) => `rm -rf ${at}`),
-      fc.constantFrom("d", "d/e", "n/e").map((at) => `mkdir -p ${at}`),
-      fc.constantFrom("d", "d/e", "g").map((at) => `mv -T ${at} moved; cp -rT moved ${at}`),
-    );
-    const rounds = fc.sample(fc.array(change, { minLength: 1, maxLength: 6 }), { numRuns: 60, seed: 11 });
-    const seen = new Set<string>();
-    // The changes of ten rounds pile up in one workspace.
-    for (let at = 0; at < rounds.length; at += 10) {
-      await inWorkspace(async (sandbox) => {
-        for (const changes of rounds.slice(at, at + 10)) {
-          await sandbox.run(shell(changes.join("\n"))); // a command that fails leaves the files as they are
-          const ours = await said(sandbox.collect(BASELINE, bounds));
-          expect({ changes, said: ours }).toEqual({ changes, said: await wholeOf(sandbox) });
-          for (const one of paths(ours)) seen.add(one);
-        }
-      });
-    }
-    console.log(`${rounds.length} workspaces, ${seen.size} different changes, all as in the archive`);
-    expect(seen.size).toBeGreaterThan(30);
-  }, 60_000);
+  it(
+    "match a whole archive after random changes",
+    async () => {
+      const path = fc.constantFrom(...NAMES, "new", "d/new", "d/e/new", "n/e/w");
+      const word = (text: string): string => `'${text}'`;
+      const change = fc.oneof(
+        fc
+          .tuple(path, fc.constantFrom("", "a", "xy\\n", "one\\n"))
+          .map(([to, text]) => `printf '${text}' > ${word(to)}`),
+        path.map((to) => `printf x >> ${word(to)}`),
+        path.map((to) => `rm -rf -- ${word(to)}`),
+        path.map((to) => `chmod g+x -- ${word(to)}`),
+        path.map((to) => `chmod g+w,g-r -- ${word(to)}`),
+        path.map((to) => `rm -rf -- ${word(to)}; mkdir -p -- ${word(to)}/in; echo > ${word(to)}/in/file`),
+        fc.tuple(path, path).map(([from, to]) => `mv -T -- ${word(from)} ${word(to)}`),
+        fc.tuple(path, path).map(([from, to]) => `cp -T -- ${word(from)} ${word(to)}`),
+        fc.constantFrom("d", "d/e", "g", "odd").map((at) => `rm -rf ${at}`),
+        fc.constantFrom("d", "d/e", "n/e").map((at) => `mkdir -p ${at}`),
+        fc.constantFrom("d", "d/e", "g").map((at) => `mv -T ${at} moved; cp -rT moved ${at}`),
+      );
+      const rounds = fc.sample(fc.array(change, { minLength: 1, maxLength: 6 }), { numRuns: 60, seed: 11 });
+      const seen = new Set<string>();
+      // The changes of ten rounds pile up in one workspace.
+      for (let at = 0; at < rounds.length; at += 10) {
+        await inWorkspace(async (sandbox) => {
+          for (const changes of rounds.slice(at, at + 10)) {
+            await sandbox.run(shell(changes.join("\n"))); // a command that fails leaves the files as they are
+            const ours = await said(sandbox.collect(BASELINE, bounds));
+            expect({ changes, said: ours }).toEqual({ changes, said: await wholeOf(sandbox) });
+            for (const one of paths(ours)) seen.add(one);
+          }
+        });
+      }
+      console.log(`${rounds.length} workspaces, ${seen.size} different changes, all as in the archive`);
+      expect(seen.size).toBeGreaterThan(30);
+    },
+    patient(60_000),
+  );
 });

@@ -9,6 +9,7 @@ import { startNats, type NatsServer } from "../../support/nats.ts";
 import { sandboxImage, testEngine, until } from "../../support/docker.ts";
 import { openSwap } from "../../support/swap-file.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { patient } from "../../support/patience.ts";
 
 const test = testEngine("runner-process");
 let nats: NatsServer;
@@ -71,28 +72,32 @@ describe("a runner of its own process", () => {
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
-  it("sandbox-runner/S11: has no user in common with another runner, also when one is killed and started again", async () => {
-    const owners = new Set<string>();
-    const running = async (): Promise<number> => {
-      const found = await theirs();
-      const uids = found.map(({ labels }) => labels["antiphon.uid"]);
-      expect(uids).not.toContain(undefined);
-      expect(new Set(uids).size).toBe(uids.length); // at every look
-      for (const { labels } of found) owners.add(labels["antiphon.owner"] ?? "");
-      return found.filter(({ isRunning }) => isRunning).length;
-    };
-    const four = async (): Promise<number> => until(running, (count) => count === 4, 60_000);
-    const [{ child }] = [launch({}), launch({})];
-    expect(await four()).toBe(4);
-    for (let round = 0; round < 2; round += 1) {
-      const [latest] = round === 0 ? [child] : children.slice(-1);
-      latest?.kill("SIGKILL");
-      launch({}); // while the containers of the killed one are still there
-      await until(running, (count) => count < 4, 30_000);
+  it(
+    "sandbox-runner/S11: has no user in common with another runner, also when one is killed and started again",
+    async () => {
+      const owners = new Set<string>();
+      const running = async (): Promise<number> => {
+        const found = await theirs();
+        const uids = found.map(({ labels }) => labels["antiphon.uid"]);
+        expect(uids).not.toContain(undefined);
+        expect(new Set(uids).size).toBe(uids.length); // at every look
+        for (const { labels } of found) owners.add(labels["antiphon.owner"] ?? "");
+        return found.filter(({ isRunning }) => isRunning).length;
+      };
+      const four = async (): Promise<number> => until(running, (count) => count === 4, 60_000);
+      const [{ child }] = [launch({}), launch({})];
       expect(await four()).toBe(4);
-    }
-    expect(owners.size).toBe(4);
-  }, 120_000);
+      for (let round = 0; round < 2; round += 1) {
+        const [latest] = round === 0 ? [child] : children.slice(-1);
+        latest?.kill("SIGKILL");
+        launch({}); // while the containers of the killed one are still there
+        await until(running, (count) => count < 4, 30_000);
+        expect(await four()).toBe(4);
+      }
+      expect(owners.size).toBe(4);
+    },
+    patient(120_000),
+  );
 
   it("leaves no container when it is told to stop", async () => {
     const { child } = launch({});
@@ -103,37 +108,45 @@ describe("a runner of its own process", () => {
     expect(await theirs()).toEqual([]);
   });
 
-  it("gives its sandboxes the swap it is told to, but none that the machine has not for all, and by default none", async () => {
-    const swap = await openSwap(32 * 2 ** 20);
-    /** Of each warm sandbox, in MiB. */
-    const granted = async (env: Record<string, string>): Promise<{ swapMib: number[]; log: string }> => {
-      const { child, errors } = launch({ ANTIPHON_SANDBOX_SLOTS: "2", ...env });
-      const ready = () => Promise.resolve(errors().includes('"ready":true'));
-      expect(await until(ready, (is) => is, 60_000)).toBe(true);
-      const warm = await until(theirs, (found) => found.filter((one) => one.isRunning).length === 2, 60_000);
-      const swapMib = warm.map(async ({ id }) => {
-        const { HostConfig } = await test.engine.inspect(id);
-        return (Number(HostConfig["MemorySwap"]) - Number(HostConfig["Memory"])) / 2 ** 20;
-      });
-      const found = await Promise.all(swapMib);
-      child.kill("SIGTERM");
-      await once(child, "exit");
-      return { swapMib: found, log: errors() };
-    };
-    try {
-      const none = await granted({});
-      expect(none.swapMib).toEqual([0, 0]);
-      expect(none.log).not.toContain("no swap for sandboxes");
-      const some = await granted({ ANTIPHON_SANDBOX_SWAP_MIB: "15" });
-      expect(some.swapMib).toEqual(swap.why === null ? [15, 15] : [0, 0]);
-      expect(some.log.includes("no swap for sandboxes")).toBe(swap.why !== null);
-      const tooMuch = await granted({ ANTIPHON_SANDBOX_SWAP_MIB: "65536" });
-      expect(tooMuch.swapMib).toEqual([0, 0]);
-      expect(tooMuch.log).toContain("no swap for sandboxes");
-    } finally {
-      await swap.close();
-    }
-  }, 120_000);
+  it(
+    "gives its sandboxes the swap it is told to, but none that the machine has not for all, and by default none",
+    async () => {
+      const swap = await openSwap(32 * 2 ** 20);
+      /** Of each warm sandbox, in MiB. */
+      const granted = async (env: Record<string, string>): Promise<{ swapMib: number[]; log: string }> => {
+        const { child, errors } = launch({ ANTIPHON_SANDBOX_SLOTS: "2", ...env });
+        const ready = () => Promise.resolve(errors().includes('"ready":true'));
+        expect(await until(ready, (is) => is, 60_000)).toBe(true);
+        const warm = await until(
+          theirs,
+          (found) => found.filter((one) => one.isRunning).length === 2,
+          60_000,
+        );
+        const swapMib = warm.map(async ({ id }) => {
+          const { HostConfig } = await test.engine.inspect(id);
+          return (Number(HostConfig["MemorySwap"]) - Number(HostConfig["Memory"])) / 2 ** 20;
+        });
+        const found = await Promise.all(swapMib);
+        child.kill("SIGTERM");
+        await once(child, "exit");
+        return { swapMib: found, log: errors() };
+      };
+      try {
+        const none = await granted({});
+        expect(none.swapMib).toEqual([0, 0]);
+        expect(none.log).not.toContain("no swap for sandboxes");
+        const some = await granted({ ANTIPHON_SANDBOX_SWAP_MIB: "15" });
+        expect(some.swapMib).toEqual(swap.why === null ? [15, 15] : [0, 0]);
+        expect(some.log.includes("no swap for sandboxes")).toBe(swap.why !== null);
+        const tooMuch = await granted({ ANTIPHON_SANDBOX_SWAP_MIB: "65536" });
+        expect(tooMuch.swapMib).toEqual([0, 0]);
+        expect(tooMuch.log).toContain("no swap for sandboxes");
+      } finally {
+        await swap.close();
+      }
+    },
+    patient(120_000),
+  );
 
   it("is not ready without Docker, and reports the remedy", async () => {
     const { child, errors } = launch({ DOCKER_HOST: "unix:///nowhere/docker.sock" });

@@ -290,8 +290,9 @@ describe("a job", () => {
   });
 
   it("that filled its disk with a file too large to be brought out names the disk", async () => {
-    const fills = step("s", "head -c 5000000000 /dev/zero > big");
-    const { outcome } = await run({ collect: true, steps: [fills] });
+    // A busy machine writes for longer than a step usually may.
+    const fills = step("s", "head -c 5000000000 /dev/zero > big", { timeoutMs: 90_000 });
+    const { outcome } = await run({ collect: true, budgetMs: 100_000, steps: [fills] });
     expect(outcome).toMatchObject({ outcome: "error", code: "ANT_SANDBOX_DISK", changes: null });
     expect(outcome.message).toContain("too-many-bytes");
   });

@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { patient } from "../../support/patience.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const dir = mkdtempSync(join(tmpdir(), "antiphon-bundle-"));
@@ -41,9 +42,13 @@ beforeAll(async () => {
     },
     logLevel: "error",
   });
-}, 30_000);
+}, patient(30_000));
 
-it("Docker over SSH is tried when it is asked for, and BuildKit's packages are not needed for that", async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [pathToFileURL(program).pathname]);
-  expect(JSON.parse(stdout)).toEqual({ early: 0, end: "ECONNREFUSED" });
-}, 30_000);
+it(
+  "Docker over SSH is tried when it is asked for, and BuildKit's packages are not needed for that",
+  async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [pathToFileURL(program).pathname]);
+    expect(JSON.parse(stdout)).toEqual({ early: 0, end: "ECONNREFUSED" });
+  },
+  patient(30_000),
+);

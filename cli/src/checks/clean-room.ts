@@ -2,6 +2,7 @@
 import type { CheckReport, CheckRequest } from "@antiphon/contracts";
 import type { CliContext } from "../context.ts";
 import { Failure } from "../failure.ts";
+import { asFlag } from "../runs/option-refusal.ts";
 import { BAR } from "../screen/failure-lines.ts";
 import { duration } from "../screen/table.ts";
 import { NewsPace } from "./news-pace.ts";
@@ -43,7 +44,9 @@ export async function checkInCleanRoom(
     // The status was sent before the check began (see the gateway's README).
     const { code, message, remedy, ...data } = answer.error;
     const hint = code === "ANT_ENVIRONMENT_FAILED" ? `${remedy} ${WITH_A_RUN}` : remedy;
-    throw new Failure(code, message, { remedy: hint, data });
+    // A refused option, such as the image: no check has failed.
+    const isOption = typeof data["path"] === "string";
+    throw asFlag(new Failure(code, message, { remedy: hint, data, ...(isOption ? { exitCode: 2 } : {}) }));
   } finally {
     clearInterval(timer);
     screen.status(null);

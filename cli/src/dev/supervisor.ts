@@ -6,53 +6,29 @@
 // Promises:
 //   cli/C2 Because a stop waits until every child has exited, and each child watches a stdin pipe that only the supervisor
 //     holds, no child process outlives the supervisor, even if the supervisor is killed.
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ROLES } from "@antiphon/contracts/roles";
-import { authorization, childEnvironment } from "../config.ts";
+import { ERRORS, isErrorCode } from "@antiphon/contracts/errors";
+import { authorization } from "../config.ts";
 import { Failure } from "../failure.ts";
 import type { CliConfig } from "../config.ts";
 import { http } from "../gateway/http-exchange.ts";
 import { SupervisedChild } from "./child.ts";
 import type { ChildSpec } from "./child.ts";
-import { egressFile } from "./egress-file.ts";
+import type { DevOptions } from "./dev-options.ts";
 import { EmbeddedNats } from "./embedded-nats.ts";
 import type { Report } from "./events.ts";
 import { LogFile } from "./log-file.ts";
 import { greeting, isFree } from "./loopback-port.ts";
 import { lockOf, writeInstance } from "./instance.ts";
-import { collectAfterStart, smallHeap, SMALL_YOUNG_SPACE } from "./small-memory.ts";
+import { roleOf, serviceArguments, serviceSpecs, STOP_GRACE_MS } from "./service-specs.ts";
+import { collectAfterStart } from "./small-memory.ts";
 import { isSameService } from "./source-watch.ts";
+import { StartObstacle } from "./start-obstacle.ts";
 import { takeLock } from "./state-lock.ts";
-import { withheldFrom } from "./withheld.ts";
 
-export interface DevOptions {
-  /** Directory of the store, the logs and the lock. */
-  readonly dir: string;
-  /** 0 picks a free port. */
-  readonly natsPort: number;
-  readonly port: number;
-  readonly associates: number;
-  /** The sandbox provider. Null: as configured. */
-  readonly sandbox: string | null;
-  /**
-   * Port at which the first service serves metrics; the others use the ports after it. 0 picks free ones, which are in
-   * the logs. Null: no metrics.
-   */
-  readonly metricsPort: number | null;
-  readonly readyWithinMs: number;
-  /** Every stack names lines of the sources, not only the logged ones: for people who change them. Costs 5 to 10 MB a service. */
-  readonly mapsEveryStack: boolean;
-  /** With the agent packs that the page lists; of two packs with one name the first counts. */
-  readonly packFolders: readonly string[];
-}
-
-const STOP_GRACE_MS = 32_000; // A service drains for at most 30 s.
 const POLL_MS = 25;
 const ROLL_CALL_MS = 10_000;
-/** How long a service may report that it cannot get ready before the start is given up. */
-const OBSTACLE_MS = 3_000;
 
 export class Supervisor {
   readonly #config: CliConfig;
@@ -68,7 +44,7 @@ export class Supervisor {
   #stopping: Promise<void> | null = null;
   #reloading: Promise<void> = Promise.resolve();
   #gatewayUrl: string | null = null;
-  #obstacle: { code: string; message: string; remedy: string; since: number } | null = null;
+  readonly #obstacle: StartObstacle;
 
   constructor(config: CliConfig, options: DevOptions, bundle: string, report: Report) {
     this.#config = config;
@@ -76,6 +52,7 @@ export class Supervisor {
     this.#bundle = bundle;
     this.#report = report;
     this.#nats = new EmbeddedNats(config, options.dir);
+    this.#obstacle = new StartObstacle(options.dir);
   }
 
   async start(): Promise<void> {
@@ -137,72 +114,23 @@ export class Supervisor {
 
   async #startNats(began: number, lock: number): Promise<string> {
     const spec = { ...this.#nats.prepare(this.#options.natsPort, STOP_GRACE_MS), keepsOpen: lock };
-    this.#child(spec, (line) => this.#learnFullDisk(line)).start();
+    this.#child(spec, (line) => this.#obstacle.hearNats(line)).start();
     const port = await this.#until(began, "nats-server", () => this.#nats.portInUse());
     this.#nats.keepPort(port);
     await this.#until(began, "nats-server", async () => ((await this.#nats.answers(port)) ? true : null));
     return `nats://127.0.0.1:${port}`;
   }
 
-  #startServices(nats: string): void {
-    const env = {
-      ANTIPHON_NATS_URL: nats,
-      ANTIPHON_NATS_TOKEN: "", // Not that of another deployment.
-      ANTIPHON_STATE_DIR: this.#config.stateDir,
-      ANTIPHON_MODE: "development",
-      ...(this.#options.sandbox === null ? {} : { ANTIPHON_SANDBOX_PROVIDER: this.#options.sandbox }),
-      ANTIPHON_DIRECTOR_KEY: join(this.#options.dir, "director-key.pem"),
-      ANTIPHON_TRUSTED_KEYS: join(this.#options.dir, "trusted-keys.json"), // The Director creates it at its first start.
-      ANTIPHON_RUNNER_KEY: join(this.#options.dir, "runner-key.pem"),
-      ANTIPHON_TRUSTED_RUNNERS: join(this.#options.dir, "trusted-runners.json"), // The runner creates it.
-      ANTIPHON_REPO_COPIES: join(this.#options.dir, "remotes"),
-      ANTIPHON_BASE_STEPS: childEnvironment({})["ANTIPHON_BASE_STEPS"] ?? "on", // All services are of one release.
-      ANTIPHON_PROBED_LEASES: childEnvironment({})["ANTIPHON_PROBED_LEASES"] ?? "on", // For the same reason.
-      ANTIPHON_WORK_ITEMS:
-        childEnvironment({})["ANTIPHON_WORK_ITEMS"] ?? `file:${join(this.#options.dir, "work-items")}`,
-      ANTIPHON_AGENT_PACKS: this.#options.packFolders.join(":"),
-      ANTIPHON_LISTEN: `127.0.0.1:${this.#options.port}`,
-    };
-    const sessionKey = randomBytes(32).toString("hex"); // Sessions outlive a restart of the gateway.
-    const associates = Array.from({ length: this.#options.associates }, (_, i) => `associate-${i + 1}`);
-    const names = ROLES.flatMap((role) => (role === "associate" ? associates : [role]));
-    const services = names.map((name, i) => {
-      const role = roleOf(name);
-      return this.#child(
-        {
-          name,
-          command: process.execPath,
-          args: this.#argumentsOf(role),
-          env: childEnvironment({
-            ...smallHeap(childEnvironment({})),
-            ...env,
-            ANTIPHON_NATS_CREDS: this.#nats.credentials(role),
-            ...withheldFrom(role),
-            ...(role === "egress"
-              ? {
-                  ANTIPHON_EGRESS_CONFIG: egressFile(this.#options.dir),
-                  ANTIPHON_EGRESS_BROKEN_CONFIG: "closed", // A mistake in one file takes nothing else down.
-                }
-              : {}),
-            ...(role === "gateway"
-              ? { ANTIPHON_SESSION_KEY: sessionKey, ANTIPHON_STORE_DIR: this.#nats.storeDir }
-              : {}),
-            ANTIPHON_METRICS_PORT: metricsPort(this.#options.metricsPort, i),
-          }),
-          signalGroup: false,
-          graceMs: STOP_GRACE_MS,
-        },
-        (line) => (name === "gateway" ? this.#learnGatewayUrl(line) : this.#learnObstacle(line)),
-      );
-    });
+  #startServices(natsUrl: string): void {
+    const place = { stateDir: this.#config.stateDir, bundle: this.#bundle, nats: this.#nats, natsUrl };
+    const services = serviceSpecs(this.#options, place).map((spec) =>
+      this.#child(spec, (line) =>
+        spec.name === "gateway" ? this.#learnGatewayUrl(line) : this.#obstacle.hearService(line),
+      ),
+    );
     const [natsServer] = this.#children.splice(0);
     this.#children = natsServer === undefined ? services : [...services, natsServer];
     for (const service of services) service.start();
-  }
-
-  #argumentsOf(role: string): string[] {
-    const maps = this.#options.mapsEveryStack ? ["--enable-source-maps"] : [];
-    return [SMALL_YOUNG_SPACE, ...maps, join(this.#bundle, "serve.js"), role];
   }
 
   /** Restarts, all at once, the services that differ in the new bundle. The nats-server and the others keep running. */
@@ -221,7 +149,7 @@ export class Supervisor {
     await Promise.all(old.map((child) => child.stop()));
     if (this.#stopping !== null) return; // cli/C2: a child started now would not be stopped.
     for (const child of old) {
-      const fresh = child.successor(this.#argumentsOf(roleOf(child.spec.name)));
+      const fresh = child.successor(serviceArguments(this.#options, bundle, roleOf(child.spec.name)));
       this.#children[this.#children.indexOf(child)] = fresh;
       fresh.start();
     }
@@ -236,21 +164,6 @@ export class Supervisor {
     // A restarted gateway comes back on the same port, where its callers expect it.
     const gateway = this.#children.find((child) => child.spec.name === "gateway");
     if (gateway !== undefined) gateway.spec.env["ANTIPHON_LISTEN"] = new URL(url).host;
-  }
-
-  /** Remembers the reason a service gives for not being ready; it has OBSTACLE_MS to recover. */
-  #learnObstacle(line: string): void {
-    if (!line.includes('"ready":false')) return;
-    const { code, message, remedy } = JSON.parse(line) as { code: string; message: string; remedy: string };
-    this.#obstacle ??= { code, message, remedy, since: Date.now() };
-  }
-
-  /** The services only see that a stream cannot be made; the nats-server says why. */
-  #learnFullDisk(line: string): void {
-    if (!/no space left on device|disk quota exceeded/i.test(line)) return;
-    const code = "ANT_STATE_DISK_FULL";
-    const { message, remedy } = new Failure(code, `${this.#options.dir}: no space left for the journal`);
-    this.#obstacle ??= { code, message, remedy, since: Date.now() - OBSTACLE_MS };
   }
 
   #child(spec: ChildSpec, onLine?: (line: string) => void): SupervisedChild {
@@ -280,10 +193,9 @@ export class Supervisor {
       const found = await probe();
       if (found !== null) return found;
       if (this.#stopping !== null) throw stoppedEarly();
-      if (this.#obstacle !== null && Date.now() - this.#obstacle.since > OBSTACLE_MS) {
-        throw new Failure(this.#obstacle.code, this.#obstacle.message, { remedy: this.#obstacle.remedy });
-      }
-      const broken = this.#children.find((child) => child.failures >= 3);
+      const { failure } = this.#obstacle;
+      if (failure !== null) throw failure;
+      const broken = this.#children.find(isBroken);
       if (broken !== undefined || Date.now() - began > this.#options.readyWithinMs)
         this.#giveUp(what, broken);
       await sleep(POLL_MS);
@@ -330,16 +242,16 @@ export class Supervisor {
   }
 }
 
+/** A setting that cannot be used is there at the next start, too. */
+function isBroken({ failures, fatal }: SupervisedChild): boolean {
+  const isSetting =
+    fatal !== null &&
+    isErrorCode(fatal.code) &&
+    ERRORS[fatal.code].disposition === "terminal" &&
+    ERRORS[fatal.code].exitCode === 2;
+  return failures >= (isSetting ? 1 : 3);
+}
+
 function stoppedEarly(): Failure {
   return new Failure("ANT_DEV_STOPPED", "stopped before it was ready", {});
-}
-
-/** "": none. A setting of the caller's own would be one port for all services. */
-function metricsPort(first: number | null, index: number): string {
-  if (first === null) return "";
-  return String(first === 0 ? 0 : first + index);
-}
-
-function roleOf(childName: string): string {
-  return childName.replace(/-\d+$/, "");
 }

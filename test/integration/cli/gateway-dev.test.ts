@@ -248,6 +248,9 @@ describe("antiphon dev that cannot start", () => {
     expect(await program.ended()).toBe(2);
     const told = "gateway: ANTIPHON_TOKEN has 5 characters; at least .*\\nremedy: Set ANTIPHON_TOKEN";
     expect(program.stderr).toMatch(new RegExp(`^error ANT_GATEWAY_TOKEN_WEAK: ${told}`));
+    // It is not started once more, because the setting stays as it is.
+    const log = readFileSync(join(dir, "logs/gateway.log"), "utf8");
+    expect(log.match(/"level":"fatal"/g)).toHaveLength(1);
   });
 });
 

@@ -258,6 +258,7 @@ export const NIGHTLY: Readonly<Record<string, string>> = {
     "test/integration/director/cheats-carried-few.test.ts",
   "test/e2e/agent-faults.test.ts": "test/e2e/agent-binaries.test.ts",
   "test/e2e/agent-resume.test.ts": "test/e2e/agent-binaries.test.ts",
+  "test/e2e/agent-more-images.test.ts": "test/e2e/agent-images.test.ts",
   "test/e2e/kubernetes.test.ts": "test/e2e/compose.test.ts",
 };
 
@@ -267,7 +268,6 @@ export const AGAIN_AT_NIGHT: readonly string[] = [
   "test/chaos/naive-queue.test.ts",
   "test/chaos/survival.test.ts",
   "test/e2e/agent-binaries.test.ts",
-  "test/e2e/agent-images.test.ts",
   "test/e2e/agent-packs.test.ts",
   "test/e2e/crash.test.ts",
   "test/e2e/honest-failures.test.ts",

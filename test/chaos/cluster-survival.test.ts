@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { sized } from "../support/night.ts";
+import { patient } from "../support/patience.ts";
 import { cleanUpRepos } from "../support/repo.ts";
 import { told, tortured } from "./small-campaign.ts";
 
@@ -9,7 +10,7 @@ const COUNTS = { kill: sized(2, 4), nats: 5 };
 
 test(
   "a cluster of three servers keeps every invariant while its leader, any member or a majority is killed",
-  { timeout: 300_000 },
+  { timeout: patient(300_000) },
   async () => {
     const result = await tortured({
       runs: sized(24, 50),

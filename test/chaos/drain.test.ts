@@ -14,6 +14,7 @@ import { Client } from "./rig/client.ts";
 import { Load } from "./rig/load.ts";
 import { seeded } from "./rig/random.ts";
 import { eventually } from "../support/nats.ts";
+import { patient } from "../support/patience.ts";
 import { cleanUpRepos, makeRepo } from "../support/repo.ts";
 
 const WORKERS = ["router", "director", "associate", "timers"];
@@ -42,7 +43,7 @@ async function handedOutAgain(bus: Bus): Promise<Record<string, number>> {
 
 test(
   "a process of each role that is stopped under load exits in order and causes no redelivery",
-  { timeout: 240_000 },
+  { timeout: patient(240_000) },
   async () => {
     const repos = [makeRepo(), makeRepo()].map(({ path, head }) => ({ path, base: head }));
     const system = await startAntiphon({

@@ -1,6 +1,7 @@
 /** Runs the same faults against a simple work queue, to show that the checker finds its violations. */
 import { afterAll, expect, test } from "vitest";
 import { sized } from "../support/night.ts";
+import { patient } from "../support/patience.ts";
 import { cleanUpRepos } from "../support/repo.ts";
 import { startNaive } from "./naive/system.ts";
 import { tortured } from "./small-campaign.ts";
@@ -9,7 +10,7 @@ afterAll(cleanUpRepos);
 
 test(
   "the same faults break a naive work queue in at least five places, so the rig finds what Antiphon survives",
-  { timeout: 300_000 },
+  { timeout: patient(300_000) },
   async () => {
     const { judgement } = await tortured({
       runs: sized(30, 60),

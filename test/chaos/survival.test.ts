@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { patient } from "../support/patience.ts";
 import { cleanUpRepos } from "../support/repo.ts";
 import { INVARIANTS } from "./checker/check.ts";
 import { CAMPAIGN, told, tortured } from "./small-campaign.ts";
@@ -7,7 +8,7 @@ afterAll(cleanUpRepos);
 
 test(
   "Antiphon keeps every invariant through kills, zombies, lost servers, partitions, a full disk and crash points",
-  { timeout: 600_000 },
+  { timeout: patient(600_000) },
   async () => {
     const result = await tortured({});
     expect(told(result)).toEqual([]);

@@ -1,6 +1,7 @@
 /** Approvals: a rejected change never lands, regardless of who rejects it and how. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunStep } from "@antiphon/contracts";
+import { patient } from "../support/patience.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, fixing, makeProject, type Project } from "./support/project.ts";
 import { eventually } from "./support/program.ts";
 import { startQuickStack, type Stack } from "./support/stack.ts";
@@ -363,7 +364,7 @@ describe("a run whose change people have to approve", () => {
         const seen = await look(`/runs/${runId}`).catch(() => null);
         return seen?.status === 200 ? seen.body : null;
       },
-      60_000,
+      patient(60_000),
     );
     expect(stepOf(view).approval).toEqual(step.approval);
     await eventually("it is approved", async () =>

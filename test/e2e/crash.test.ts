@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { atNight } from "../support/night.ts";
+import { patient } from "../support/patience.ts";
 import { BROKEN_CALCULATOR, CHECK, makeProject, type Project } from "./support/project.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { startStack, type Stack } from "./support/stack.ts";
@@ -61,7 +62,7 @@ async function landsOnce(runId: string): Promise<void> {
       const view = (await answer.json()) as { status: string };
       return ["succeeded", "failed", "canceled"].includes(view.status) ? view.status : null;
     },
-    90_000,
+    patient(90_000),
   );
   expect(status).toBe("succeeded");
   expect(project.landed(runId)).toHaveLength(1);

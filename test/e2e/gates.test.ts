@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PolicyProfile, RunStep } from "@antiphon/contracts";
+import { patient } from "../support/patience.ts";
 import { enforcePolicy, OPEN } from "./support/enforce-policy.ts";
 import { eventually } from "./support/program.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
@@ -61,7 +62,7 @@ const untilStatus = (runId: string, wanted: string) =>
       if (status !== wanted && OVER.includes(status)) expect(body).toBe(wanted);
       return status === wanted ? (body["steps"] as RunStep[]) : null;
     },
-    60_000,
+    patient(60_000),
   );
 
 describe("a policy with a gate and a class of risk", () => {

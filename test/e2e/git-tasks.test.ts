@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { patient } from "../support/patience.ts";
 import type { Project } from "./support/project.ts";
 import { projectOfTest } from "./support/project-of-test.ts";
 import { eventually } from "./support/program.ts";
@@ -262,7 +263,7 @@ test("a git task whose Associate is killed is done by the next one, and lands on
       const now = (await (await fetch(`${stack.ready.gateway}/runs/${runId}`)).json()) as { status: string };
       return ["succeeded", "failed"].includes(now.status) ? now.status : null;
     },
-    90_000,
+    patient(90_000),
   );
   expect(view).toBe("succeeded");
   expect(at.landed(runId)).toHaveLength(2);

@@ -206,7 +206,7 @@ test("50 MB of hostile output and a large hostile change leave the page quick, a
   const runId = await submit(page, { commands: [FIX, flood, wide].join("\n") });
   await page.evaluate(WATCH_TASKS);
   await expect
-    .poll(() => page.locator(".run-head .status").first().innerText(), { timeout: 120_000 })
+    .poll(() => page.locator(".run-head .status").first().innerText(), { timeout: patient(120_000) })
     .toMatch(/succeeded|failed/);
   await page.locator(".diff").first().waitFor();
   const wideFile = page.locator("details", { hasText: "evil.html" });

@@ -5,13 +5,14 @@
 import { afterAll, expect, test } from "vitest";
 import { startAntiphon } from "../chaos/rig/antiphon.ts";
 import { runCampaign } from "../chaos/rig/campaign.ts";
+import { patient } from "../support/patience.ts";
 import { cleanUpRepos } from "../support/repo.ts";
 
 afterAll(cleanUpRepos);
 
 test(
   "after a power cut every accepted run ends, and every change has landed at most once",
-  { timeout: 240_000 },
+  { timeout: patient(240_000) },
   async () => {
     const said: string[] = [];
     const result = await runCampaign({

@@ -5,6 +5,7 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { patient } from "../support/patience.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { BREAK, BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
 import { startQuickStack, type Stack } from "./support/stack.ts";
@@ -151,7 +152,7 @@ test("a race whose watcher was killed, and then the Director, still ends its oth
       const { document } = await stack.json<{ status: string; code: string | null }>(["get", slow ?? "none"]);
       return document.status === "failed" ? document : null;
     },
-    60_000,
+    patient(60_000),
   );
   expect(ended).toMatchObject({ status: "failed", code: "ANT_RACE_LOST" });
   expect(repo.landed(asks)).toHaveLength(1);

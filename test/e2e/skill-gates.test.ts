@@ -17,6 +17,7 @@ import {
 } from "@antiphon/contracts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { atNight } from "../support/night.ts";
+import { patient } from "../support/patience.ts";
 import { ANTIPHON, eventually, exitOf, start } from "./support/program.ts";
 import { enforcePolicy } from "./support/enforce-policy.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, type Project } from "./support/project.ts";
@@ -348,7 +349,7 @@ describe("a crash while a skill judges", () => {
         const { document } = await stack.json<Shown>(["get", runId]);
         return ["succeeded", "failed"].includes(document.status) ? document : null;
       },
-      90_000,
+      patient(90_000),
     );
     expect(ended).toMatchObject({ status: "succeeded" });
     expect(at.landed(runId)).toHaveLength(1);

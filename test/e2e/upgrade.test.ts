@@ -119,7 +119,7 @@ const present = (wanted: number): Promise<Service[]> =>
       const services = (answer?.body["services"] ?? []) as Service[];
       return services.length === wanted ? services : null;
     },
-    90_000,
+    patient(90_000),
   );
 
 async function endBeside({ processes }: Beside): Promise<void> {

@@ -9,4 +9,4 @@ import type { Language } from "./repository.ts";
 import { shell } from "./shell.ts";
 import { typescript } from "./typescript.ts";
 
-export const CORPUS: readonly Language[] = [javascript, typescript, python, perl, shell, awk, c, jq];
+export const CORPUS: readonly Language[] = [javascript, python, typescript, perl, shell, awk, c, jq];

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { patient } from "../support/patience.ts";
 import { runCampaign } from "./campaign.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
 
@@ -19,6 +20,6 @@ describe("the simulation finds every planted bug", () => {
       expect(found, `${bug.bug}: not found in ${seeds} seeds`).toBeDefined();
       told.push(`  ${bug.name}: ${found?.seed} (of ${bug.withinSeeds}): ${found?.findings[0]}`);
     },
-    600_000,
+    patient(600_000),
   );
 });

@@ -172,7 +172,7 @@ async function filesOf(sandbox: Sandbox): Promise<string> {
   }
 }
 
-describe("a hostile program", { timeout: 240_000 }, () => {
+describe("a hostile program", { timeout: patient(240_000) }, () => {
   it.each(CELLS)("$name ends by name, within its bound, and the host is unharmed", async (cell) => {
     const most = cell.hasSwap === true ? SWAP : 0;
     const order = { ...(await test.order()), limits: withSwap(defaultLimits("runc"), most) };

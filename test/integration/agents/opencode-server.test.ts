@@ -211,7 +211,7 @@ test("the first call about the work tree may take longer than others, as on a bu
   expect(starts).toEqual([{ event: "server", start: 1 }]);
 });
 
-test.each<Trouble>(["reset", ...atNight<Trouble>("cut", "broken", "stalled")])(
+test.each<Trouble>(atNight<Trouble>("reset", "cut", "broken", "stalled"))(
   "a stream of the model that is cut (%s) costs neither the attempt nor what the model did before",
   async (trouble) => {
     const attempt = new CompileAttempt(place);

@@ -3,6 +3,7 @@ import { openBlobs, tell } from "@antiphon/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dispatchOf } from "../../../services/associate/src/testing/dispatch.fixture.ts";
 import { eventually } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos } from "../../support/repo.ts";
 import { openWorld, TASK } from "./associate-world.ts";
 import type { Sent, World } from "./associate-world.ts";
@@ -366,7 +367,7 @@ describe("an agent that runs antiphon-ask", () => {
       await world.stopAssociates();
       await world.associate("as_one");
     },
-    60_000,
+    patient(60_000),
   );
 
   test("goes on from its files at the question also if the attempt with the answer was lost", async () => {

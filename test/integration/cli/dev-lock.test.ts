@@ -9,6 +9,7 @@ import type { LockAnswer, LockRequest } from "../../support/lock-contender.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
 import { eventually } from "../../support/nats.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { patient } from "../../support/patience.ts";
 
 const PROGRAM = await builtProgram(new URL("../../support/lock-contender.ts", import.meta.url));
 const CONTENDERS = 8;
@@ -79,7 +80,7 @@ afterEach(async () => {
 describe("the lock of a state directory", () => {
   it(
     `cli/C4: of ${CONTENDERS} at once exactly one holds it and the others name it, in ${ROUNDS} rounds`,
-    { timeout: 120_000 },
+    { timeout: patient(120_000) },
     async () => {
       const file = join(tempDir(), "dev/lock");
       const left = Object.entries(LEFT);

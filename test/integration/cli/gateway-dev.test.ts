@@ -19,6 +19,7 @@ import type { DevEvent } from "../../../cli/src/dev/events.ts";
 import { lockOf } from "../../../cli/src/dev/instance.ts";
 import { takeLock } from "../../../cli/src/dev/state-lock.ts";
 import { eventually } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -282,7 +283,7 @@ function checkout(): string {
 describe("antiphon dev --watch", () => {
   it(
     "restarts only the service whose source changed, and keeps running if a source does not build",
-    { timeout: 180_000 },
+    { timeout: patient(180_000) },
     async () => {
       const copy = checkout();
       const env = { ANTIPHON_STATE_DIR: process.env["ANTIPHON_STATE_DIR"] ?? join(ROOT, ".antiphon") };
@@ -314,7 +315,7 @@ describe("antiphon dev --watch", () => {
           const answer = await fetch(`${gateway}/services`);
           return ((await answer.json()) as { services: unknown[] }).services.length === 6;
         },
-        30_000,
+        patient(30_000),
       );
       const { router, ...others } = program.pids;
       expect(isAlive(Number(router))).toBe(false);

@@ -28,6 +28,7 @@ import {
 import type { Manifest } from "../../support/manifests.ts";
 import { faultsOf, renderKustomization } from "../../support/manifests.ts";
 import { natsServerBinary } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 import { freePort } from "../../support/pods/free-port.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -465,7 +466,7 @@ describe("deploy/nats/nats.conf", () => {
         () => 0,
       );
     try {
-      await expect.poll(health, { timeout: 10_000 }).toBe(200);
+      await expect.poll(health, { timeout: patient(10_000) }).toBe(200);
       await expect(connectBus(options)).rejects.toThrow(/./);
       await judge(options, dir);
     } finally {

@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import { MORE_KINDS, NAMED_KINDS } from "../../cheats/carried.ts";
 import { CARRIED } from "../../cheats/carried-out.ts";
 import { verdictOn } from "../../cheats/rooms.ts";
+import { patient } from "../../support/patience.ts";
 
 const isThere = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 const all = CARRIED.flatMap(({ changes, ...ground }) =>
@@ -33,7 +34,7 @@ it.each([...few])(
     const { code, verdict, message } = await verdictOn({ files, check, change, workflow, grants });
     expect(code ?? verdict, message).toBe(expected);
   },
-  120_000,
+  patient(120_000),
 );
 
 it("at least three ecosystems were tried, so that a machine without programs is noticed", () => {

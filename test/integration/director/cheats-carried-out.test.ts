@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { CARRIED } from "../../cheats/carried-out.ts";
 import { verdictOn } from "../../cheats/rooms.ts";
+import { patient } from "../../support/patience.ts";
 
 /** The names of those that were carried out. */
 const carried: string[] = [];
@@ -19,7 +20,7 @@ describe.each(CARRIED.map((ground) => [`${ground.ecosystem}, ${ground.workflow}`
         expect(code ?? verdict, message).toBe(expected);
         carried.push(name);
       },
-      120_000,
+      patient(120_000),
     );
   },
 );

@@ -22,6 +22,7 @@ import { proxyProbes, type ProxyProbe } from "../../support/egress-probes.ts";
 import { grantOf, settingsFor } from "../../support/egress-world.ts";
 import { NAMES } from "../../support/egress-upstreams.ts";
 import { startNats, type NatsServer } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 
 const DEADLINES = { handshakeMs: 1_000, idleMs: 2_000, requestMs: 60_000, checkMs: 20 };
 
@@ -227,7 +228,7 @@ describe("a model call", () => {
     } finally {
       await nats.restart();
     }
-    await expect.poll(() => bus.connected, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => bus.connected, { timeout: patient(20_000) }).toBe(true);
     expect(await call()).toMatch(/^HTTP\/1\.1 200 /);
     expect(heard).toBe(1);
   });

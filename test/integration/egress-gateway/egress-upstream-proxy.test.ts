@@ -25,6 +25,7 @@ import { startConnectProxy, type ConnectProxy, type ProxyRules } from "../../sup
 import { NAMES, startUpstreams, type Upstreams } from "../../support/egress-upstreams.ts";
 import { CANARY, grantOf, settingsFor } from "../../support/egress-world.ts";
 import { eventually, startNats } from "../../support/nats.ts";
+import { patient } from "../../support/patience.ts";
 
 const PASSWORD = "Basic dXNlcjpwYXNzd29yZA==";
 
@@ -275,7 +276,7 @@ describe.each([
   const nothingRemains = (): Promise<void> =>
     eventually("no connection remains", () => proxy.waiting === 0, 1_000);
 
-  it("holds no request that is aborted", { timeout: 5_000 }, async () => {
+  it("holds no request that is aborted", { timeout: patient(5_000) }, async () => {
     const stop = new AbortController();
     const { sent } = await waiting(stop.signal);
     const reason = new EgressRefusal("ANT_EGRESS_TIMEOUT", "upstream:idle", "it went silent");
@@ -286,14 +287,14 @@ describe.each([
     await nothingRemains();
   });
 
-  it("holds no request once the gateway closes its connections", { timeout: 5_000 }, async () => {
+  it("holds no request once the gateway closes its connections", { timeout: patient(5_000) }, async () => {
     const { sent } = await waiting(new AbortController().signal);
     upstream?.close();
     await expect(sent).rejects.toMatchObject({ code: "ANT_EGRESS_UPSTREAM", rule: "upstream:failed" });
     await nothingRemains();
   });
 
-  it("holds a request until a deadline of its own at most", { timeout: 5_000 }, async () => {
+  it("holds a request until a deadline of its own at most", { timeout: patient(5_000) }, async () => {
     const { sent } = await waiting(new AbortController().signal, 700);
     await expect(sent).rejects.toMatchObject({
       code: "ANT_EGRESS_UPSTREAM",
@@ -304,7 +305,7 @@ describe.each([
 
   it(
     "egress-gateway/E7: makes a model call a 504 that costs nothing and holds no budget",
-    { timeout: 10_000 },
+    { timeout: patient(10_000) },
     async () => {
       const accounts = new MemoryKv();
       const { leases, log } = leasesOf(await behind({ silentOnce }), accounts, { ...DEADLINES, idleMs: 700 });
@@ -322,7 +323,7 @@ describe.each([
     },
   );
 
-  it("egress-gateway/E6: does not keep a lease from ending", { timeout: 10_000 }, async () => {
+  it("egress-gateway/E6: does not keep a lease from ending", { timeout: patient(10_000) }, async () => {
     const accounts = new MemoryKv();
     const { leases, log } = leasesOf(await behind({ silentOnce }), accounts);
     const { lease, tls } = await called(leases);
@@ -335,21 +336,25 @@ describe.each([
   });
 });
 
-it("that does not answer CONNECT holds no tunnel whose sandbox is gone", { timeout: 5_000 }, async () => {
-  const { proxy: through, upstreamCa } = await behind({ silentOnce: "asked" });
-  if (through === null) throw new Error("no proxy");
-  const to = { address: NAMES.echo, port: 443, isProxied: true };
-  const door = createTcpServer();
-  await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
-  const accepted = new Promise<Socket>((resolve) => door.once("connection", resolve));
-  connect((door.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
-  const inside = await accepted;
-  const dial: Dial = (end, signal) => throughProxy(through, end, upstreamCa, { signal });
-  const ended = passThrough(inside, to, { up: 0, down: 0 }, new Quota(), { idleMs: 10_000, dial });
-  ended.catch(() => undefined); // awaited below
-  await eventually("the tunnel waits for the proxy", () => proxy.waiting === 1);
-  inside.destroy();
-  await expect(ended).rejects.toMatchObject({ rule: "client:gone" });
-  await eventually("no connection remains", () => proxy.waiting === 0, 1_000);
-  await new Promise((resolve) => door.close(resolve));
-});
+it(
+  "that does not answer CONNECT holds no tunnel whose sandbox is gone",
+  { timeout: patient(5_000) },
+  async () => {
+    const { proxy: through, upstreamCa } = await behind({ silentOnce: "asked" });
+    if (through === null) throw new Error("no proxy");
+    const to = { address: NAMES.echo, port: 443, isProxied: true };
+    const door = createTcpServer();
+    await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+    const accepted = new Promise<Socket>((resolve) => door.once("connection", resolve));
+    connect((door.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined);
+    const inside = await accepted;
+    const dial: Dial = (end, signal) => throughProxy(through, end, upstreamCa, { signal });
+    const ended = passThrough(inside, to, { up: 0, down: 0 }, new Quota(), { idleMs: 10_000, dial });
+    ended.catch(() => undefined); // awaited below
+    await eventually("the tunnel waits for the proxy", () => proxy.waiting === 1);
+    inside.destroy();
+    await expect(ended).rejects.toMatchObject({ rule: "client:gone" });
+    await eventually("no connection remains", () => proxy.waiting === 0, 1_000);
+    await new Promise((resolve) => door.close(resolve));
+  },
+);

@@ -10,6 +10,7 @@ import { subjects, type HeldAttempts } from "@antiphon/contracts";
 import { createLogger, serveRpc } from "@antiphon/runtime";
 import { ROLES, type Right, type Role } from "../../../services/gateway/src/identity/roles.ts";
 import { rightsFor, ROUTE_RIGHTS } from "../../../services/gateway/src/identity/route-rights.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos, makeRepo } from "../../support/repo.ts";
 import { errorOf, intentFor, openWorld, type Answer, type World } from "./gateway-world.ts";
 
@@ -202,7 +203,7 @@ describe("the queues", () => {
 
   it("gateway/G4: name to a reader no other tenant than its own, and all to an admin and to the deployment", async () => {
     // A Director that does not answer in time is left out.
-    await expect.poll(() => tenantsFor(secretOf("root")), { timeout: 15_000 }).toHaveLength(3);
+    await expect.poll(() => tenantsFor(secretOf("root")), { timeout: patient(15_000) }).toHaveLength(3);
     expect(await tenantsFor(secretOf("sam"))).toEqual(["red"]);
     expect(await tenantsFor(secretOf("vera")), "who has none").toEqual(["default"]);
     expect(await tenantsFor(await tokenOf({ email: "kim@example.org", org: "blue" }))).toEqual(["blue"]);

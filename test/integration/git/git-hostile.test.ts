@@ -7,6 +7,7 @@ import { AntiphonError } from "@antiphon/contracts";
 import { applyPatch, checkPatch, diffOverlay, treeOf } from "@antiphon/git";
 import { HOSTILE_BASE, hostileDiffs, PLACES } from "../../support/hostile-diffs.ts";
 import { sized } from "../../support/night.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos, makeRepo, type TestRepo } from "../../support/repo.ts";
 
 const DIFFS = sized(250, 1000);
@@ -29,7 +30,7 @@ function snapshot(repo: TestRepo): string {
 describe("applyPatch", () => {
   it(
     "git/G4: applying an unchecked hostile diff makes only regular files inside the tree, and nothing in the repository",
-    { timeout: 300_000 },
+    { timeout: patient(300_000) },
     async () => {
       const repo = makeRepo({ files: LINKED });
       const before = snapshot(repo);
@@ -105,69 +106,73 @@ describe("applyPatch", () => {
     ).rejects.toMatchObject({ code: "ANT_PATCH_TOO_LARGE" });
   });
 
-  it("the parser and git never understand a mangled diff differently", { timeout: 300_000 }, async () => {
-    const repo = makeRepo({
-      files: { ...HOSTILE_BASE, "sp ace.txt": "a\nb\nc\nd\n", "b.bin": Buffer.from([0, 1, 2, 3]) },
-    });
-    const tree = await treeOf(repo.path, repo.head);
-    const content = (text: string): Buffer => Buffer.from(text);
-    const overlay = [
-      { path: "app.js", mode: "100755" as const, content: content("one\n2\nthree\nfour\n") },
-      { path: "moved/sp ace.txt", mode: "100644" as const, content: content("a\nb\nc\nD\n") },
-      { path: "b.bin", mode: "100644" as const, content: Buffer.from([0, 9, 9, 3]) },
-      { path: "no-end", mode: "100644" as const, content: content("x") },
-    ];
-    const { patch } = await diffOverlay(repo.path, tree, {
-      files: overlay,
-      deletions: ["sp ace.txt", "lib/util.js"],
-    });
-    const lines = patch.split("\n");
-    const index = fc.nat({ max: lines.length - 2 });
-    const edit = fc.oneof(
-      fc.record({ kind: fc.constant("drop" as const), at: index }),
-      fc.record({ kind: fc.constant("double" as const), at: index }),
-      fc.record({ kind: fc.constant("swap" as const), at: index }),
-      fc.record({ kind: fc.constant("copy" as const), at: index, from: index }),
-      fc.record({
-        kind: fc.constant("char" as const),
-        at: index,
-        position: fc.nat({ max: 40 }),
-        char: fc.constantFrom(" ", "+", "-", "\t", "a", "0", "1", "/", '"', "\\", "b", "@"),
-      }),
-    );
-    const seen = { refused: 0, applied: 0, unfit: 0 };
-    await fc.assert(
-      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
-        const mangled = [...lines];
-        for (const change of edits) {
-          const line = mangled[change.at] ?? "";
-          if (change.kind === "drop") mangled.splice(change.at, 1);
-          else if (change.kind === "double") mangled.splice(change.at, 0, line);
-          else if (change.kind === "copy") mangled.splice(change.at, 0, mangled[change.from] ?? "");
-          else if (change.kind === "swap") mangled.splice(change.at, 2, mangled[change.at + 1] ?? "", line);
-          else
-            mangled[change.at] =
-              line.slice(0, change.position) + change.char + line.slice(change.position + 1);
-        }
-        const text = mangled.join("\n");
-        if (!checkPatch(text).ok) {
-          seen.refused += 1;
-          return;
-        }
-        try {
-          await applyPatch(repo.path, repo.head, text);
-          seen.applied += 1;
-        } catch (thrown) {
-          expect(AntiphonError.from(thrown).code).toBe("ANT_PATCH_DOES_NOT_APPLY");
-          seen.unfit += 1;
-        }
-      }),
-      { numRuns: DIFFS },
-    );
-    console.log(
-      `${DIFFS} mangled diffs: ${seen.refused} refused, ${seen.unfit} did not fit, ${seen.applied} applied`,
-    );
-    expect(seen.refused).toBeGreaterThan(DIFFS / 2.5);
-    expect(seen.applied + seen.unfit).toBeGreaterThan(DIFFS / 200); // One in 25 on average.
-  });
+  it(
+    "the parser and git never understand a mangled diff differently",
+    { timeout: patient(300_000) },
+    async () => {
+      const repo = makeRepo({
+        files: { ...HOSTILE_BASE, "sp ace.txt": "a\nb\nc\nd\n", "b.bin": Buffer.from([0, 1, 2, 3]) },
+      });
+      const tree = await treeOf(repo.path, repo.head);
+      const content = (text: string): Buffer => Buffer.from(text);
+      const overlay = [
+        { path: "app.js", mode: "100755" as const, content: content("one\n2\nthree\nfour\n") },
+        { path: "moved/sp ace.txt", mode: "100644" as const, content: content("a\nb\nc\nD\n") },
+        { path: "b.bin", mode: "100644" as const, content: Buffer.from([0, 9, 9, 3]) },
+        { path: "no-end", mode: "100644" as const, content: content("x") },
+      ];
+      const { patch } = await diffOverlay(repo.path, tree, {
+        files: overlay,
+        deletions: ["sp ace.txt", "lib/util.js"],
+      });
+      const lines = patch.split("\n");
+      const index = fc.nat({ max: lines.length - 2 });
+      const edit = fc.oneof(
+        fc.record({ kind: fc.constant("drop" as const), at: index }),
+        fc.record({ kind: fc.constant("double" as const), at: index }),
+        fc.record({ kind: fc.constant("swap" as const), at: index }),
+        fc.record({ kind: fc.constant("copy" as const), at: index, from: index }),
+        fc.record({
+          kind: fc.constant("char" as const),
+          at: index,
+          position: fc.nat({ max: 40 }),
+          char: fc.constantFrom(" ", "+", "-", "\t", "a", "0", "1", "/", '"', "\\", "b", "@"),
+        }),
+      );
+      const seen = { refused: 0, applied: 0, unfit: 0 };
+      await fc.assert(
+        fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+          const mangled = [...lines];
+          for (const change of edits) {
+            const line = mangled[change.at] ?? "";
+            if (change.kind === "drop") mangled.splice(change.at, 1);
+            else if (change.kind === "double") mangled.splice(change.at, 0, line);
+            else if (change.kind === "copy") mangled.splice(change.at, 0, mangled[change.from] ?? "");
+            else if (change.kind === "swap") mangled.splice(change.at, 2, mangled[change.at + 1] ?? "", line);
+            else
+              mangled[change.at] =
+                line.slice(0, change.position) + change.char + line.slice(change.position + 1);
+          }
+          const text = mangled.join("\n");
+          if (!checkPatch(text).ok) {
+            seen.refused += 1;
+            return;
+          }
+          try {
+            await applyPatch(repo.path, repo.head, text);
+            seen.applied += 1;
+          } catch (thrown) {
+            expect(AntiphonError.from(thrown).code).toBe("ANT_PATCH_DOES_NOT_APPLY");
+            seen.unfit += 1;
+          }
+        }),
+        { numRuns: DIFFS },
+      );
+      console.log(
+        `${DIFFS} mangled diffs: ${seen.refused} refused, ${seen.unfit} did not fit, ${seen.applied} applied`,
+      );
+      expect(seen.refused).toBeGreaterThan(DIFFS / 2.5);
+      expect(seen.applied + seen.unfit).toBeGreaterThan(DIFFS / 200); // One in 25 on average.
+    },
+  );
 });

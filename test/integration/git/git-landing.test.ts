@@ -20,6 +20,7 @@ import {
 import { landOnce } from "../../support/land-once.ts";
 import { cleanUpRepos, makeRepo, rawGit, tempDir, type TestRepo } from "../../support/repo.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { patient } from "../../support/patience.ts";
 
 const AT = new Date("2026-02-03T04:05:06Z");
 const REF = "refs/heads/antiphon/run_x";
@@ -288,7 +289,7 @@ describe("buildCommit", () => {
 
   it(
     "git/G3: a process killed at any moment of a landing leaves a sound repository, and the retry lands once",
-    { timeout: 120_000 },
+    { timeout: patient(120_000) },
     async () => {
       const repo = makeRepo({ files: { "a.txt": "a\n" } });
       const script = await builtProgram(new URL("../../support/landing-process.ts", import.meta.url));

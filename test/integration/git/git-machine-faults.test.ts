@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { git } from "../../../git/src/process/git-process.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
 import { exportedTree } from "../../support/exported-tree.ts";
+import { patient } from "../../support/patience.ts";
 
 const PASSES = { code: "ANT_GIT_INTERRUPTED", disposition: "retry" };
 
@@ -44,7 +45,10 @@ describe("a git process", () => {
       ...PASSES,
       detail: expect.stringContaining("SIGKILL") as string,
     });
-    process.kill(await vi.waitFor(() => gitWith("ls-tree", repo.head), { timeout: 20_000 }), "SIGKILL");
+    process.kill(
+      await vi.waitFor(() => gitWith("ls-tree", repo.head), { timeout: patient(20_000) }),
+      "SIGKILL",
+    );
     await ended;
   });
 

@@ -12,6 +12,7 @@ import {
 } from "@antiphon/git";
 import { cleanUpRepos, makeRepo, rawGit, tempDir } from "../../support/repo.ts";
 import { exportedTree } from "../../support/exported-tree.ts";
+import { patient } from "../../support/patience.ts";
 
 afterEach(() => cleanUpRepos());
 
@@ -135,7 +136,7 @@ function changed({ base, next, fates }: Scenario): Map<string, OverlayFile> {
 describe("a change", () => {
   it(
     "as a diff of any two trees gives the second again, byte for byte and mode for mode",
-    { timeout: 240_000 },
+    { timeout: patient(240_000) },
     async () => {
       const empty = makeRepo({ files: {} });
       const cache = new TreeCache(tempDir());

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { AntiphonError } from "@antiphon/contracts";
 import { applyPatch } from "@antiphon/git";
 import { sized as howMany } from "../../support/night.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos, makeRepo, tempDir, type TestRepo } from "../../support/repo.ts";
 
 afterEach(() => cleanUpRepos());
@@ -214,7 +215,7 @@ const scenario = fc.record({
 describe("a patch", () => {
   it.each(["sha1", "sha256"] as const)(
     "gives the tree that an index of the whole tree gives, or is refused in the same words, with %s",
-    { timeout: 300_000 },
+    { timeout: patient(300_000) },
     async (format) => {
       const plain = plainGit(format);
       const seen = new Map<Outcome, number>();

@@ -10,6 +10,7 @@ import { sized } from "../../support/night.ts";
 import { cleanUpRepos, tempDir } from "../../support/repo.ts";
 import type { Moved } from "../../support/tree-mover.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { patient } from "../../support/patience.ts";
 
 const MOVER = await builtProgram(new URL("../../support/tree-mover.ts", import.meta.url));
 const MiB = 1024 * 1024;
@@ -38,7 +39,7 @@ describe("a large tree", () => {
     expect((await cache.list(tree)).length).toBe(16);
   });
 
-  it("is moved within 300 MiB of memory although it is larger", { timeout: 120_000 }, async () => {
+  it("is moved within 300 MiB of memory although it is larger", { timeout: patient(120_000) }, async () => {
     const repo = largeRepo({ mib: LARGE_MIB, fileMiB: FILE_MIB });
     const args = [MOVER, repo.path, repo.head, tempDir(), String(limits.treeBytes)];
     const { stdout } = await promisify(execFile)(process.execPath, args);

@@ -10,6 +10,7 @@ import { API_PREFIX } from "../../../contracts/src/principals/nats-accounts.ts";
 import { openBlobs, openKv, type Bus } from "../../../runtime/src/index.ts";
 import { eventually } from "../../support/nats.ts";
 import { startProvisioned, type UsersServer } from "../../support/nats-users.ts";
+import { patient } from "../../support/patience.ts";
 
 const J = "ANT_JOURNAL_0";
 const record = (type: string, run = "run_a"): string => `antiphon.v1.run.0.${type}.${run}.t-001.1`;
@@ -105,7 +106,9 @@ describe("contracts/C7: a rogue Associate", () => {
     "cannot read the bucket %s",
     async (bucket) => {
       const subject = `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}.a`;
-      await expect(rogue.request(subject, "", { timeout: 2_000 })).rejects.toThrow(/Permissions Violation/);
+      await expect(rogue.request(subject, "", { timeout: patient(2_000) })).rejects.toThrow(
+        /Permissions Violation/,
+      );
     },
   );
 
@@ -124,7 +127,7 @@ describe("contracts/C7: a rogue Associate", () => {
     ...["STREAM.PURGE.OBJ_ANT_EVIDENCE_FILES", "STREAM.LIST", "CONSUMER.MSG.NEXT.ANT_TIMERS.timers"],
   ])("cannot use JetStream's %s, by neither name", async (request) => {
     for (const prefix of ["$JS.API", API_PREFIX])
-      await expect(rogue.request(`${prefix}.${request}`, "{}", { timeout: 2_000 })).rejects.toThrow(
+      await expect(rogue.request(`${prefix}.${request}`, "{}", { timeout: patient(2_000) })).rejects.toThrow(
         /Permissions Violation/,
       );
   });
@@ -160,7 +163,7 @@ describe("contracts/C7: a rogue Associate", () => {
     });
     await settled();
     for (let i = 0; i < 20; i += 1)
-      expect((await director.nc.request(subject, "job", { timeout: 5_000 })).string()).toBe("true");
+      expect((await director.nc.request(subject, "job", { timeout: patient(5_000) })).string()).toBe("true");
     await runner.close();
   });
 

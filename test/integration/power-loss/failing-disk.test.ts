@@ -16,6 +16,7 @@ import {
 } from "@antiphon/git";
 import { mountPowerDisk, type DiskFault, type PowerDisk } from "../../chaos/power-loss/power-disk.ts";
 import { sized } from "../../support/night.ts";
+import { patient } from "../../support/patience.ts";
 import { cleanUpRepos, makeRepo, rawGit } from "../../support/repo.ts";
 
 const AT = new Date("2026-02-03T04:05:06Z");
@@ -152,7 +153,7 @@ const WAITS = { code: expect.stringMatching(/^ANT_(GIT_INTERRUPTED|LANDING_REF_L
 describe.each(FAULTS)("a disk with %j", (fault) => {
   it.each(stepsOn(fault))(
     "git/G2: $name waits for it, wherever it begins",
-    { timeout: 180_000 },
+    { timeout: patient(180_000) },
     async ({ prepare }) => {
       const { disk, ...repo } = await repoOnDisk();
       const { carryOut, outcome, settled } = await prepare({ disk, ...repo });

@@ -30,6 +30,7 @@ import { canonicalTar } from "../../../services/sandbox-runner/src/workspace/tar
 import { rawTar } from "../../support/raw-tar.ts";
 import { startNats, type NatsServer } from "../../support/nats.ts";
 import { sandboxImage, testEngine, until } from "../../support/docker.ts";
+import { patient } from "../../support/patience.ts";
 
 const test = testEngine("runner");
 const SLOTS = 8;
@@ -437,7 +438,9 @@ describe("a job that is not allowed", () => {
   });
 
   it("is answered with a coded error when it is not a valid request", async () => {
-    const answer = await bus.nc.request(subjects.sandboxRun, encode({ hello: "world" }), { timeout: 5_000 });
+    const answer = await bus.nc.request(subjects.sandboxRun, encode({ hello: "world" }), {
+      timeout: patient(5_000),
+    });
     expect(decode(answer.data)).toMatchObject({ ok: false, code: "ANT_SANDBOX_REFUSED" });
   });
 });

@@ -13,6 +13,7 @@ import {
   type Sandbox,
 } from "../../../services/sandbox-runner/src/ports.ts";
 import { shell, SMALL, testEngine, until } from "../../support/docker.ts";
+import { patient } from "../../support/patience.ts";
 import { freeSwap, openSwap, type TestSwap } from "../../support/swap-file.ts";
 
 const MiB = 2 ** 20;
@@ -143,7 +144,7 @@ const HOG = [
 const fill = (bytes: number): string => `head -c ${bytes} /dev/urandom > filled && wc -c < filled`;
 const lastNumber = (said: string): number => Number(said.trim().split("\n").at(-1));
 
-describe("a hostile program in a sandbox that may take swap", { timeout: 120_000 }, () => {
+describe("a hostile program in a sandbox that may take swap", { timeout: patient(120_000) }, () => {
   const watching = new AbortController();
   let watch: Promise<void>;
   beforeAll(() => {

@@ -7,6 +7,7 @@ import { nested, numbered } from "../../parsers/shapes.ts";
 import { parsingSources } from "../../parsers/source-scan.ts";
 import { ELSEWHERE, PARSERS } from "../../parsers/table.ts";
 import { builtProgram } from "../../support/built-program.ts";
+import { patient } from "../../support/patience.ts";
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
 
@@ -36,7 +37,7 @@ describe("the memory of a parser", () => {
   const HEAP_MIB = 96; // All parsers, and what a linear one may take, fit into 64.
   const MOST_BYTES_PER_CHARACTER = 512;
 
-  it("is bounded for each character of its input", { timeout: 300_000 }, async () => {
+  it("is bounded for each character of its input", { timeout: patient(300_000) }, async () => {
     const program = await builtProgram(new URL("../../parsers/memory-room.ts", import.meta.url));
     const args = [`--max-old-space-size=${HEAP_MIB}`, "--max-semi-space-size=2", program];
     const room = await run(process.execPath, args, {

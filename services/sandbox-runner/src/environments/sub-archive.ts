@@ -35,7 +35,7 @@ class SubSink implements TarSink {
   }
 
   data(piece: Buffer): void {
-    if (this.#open !== null) this.#pieces.push(Buffer.from(piece));
+    if (this.#open !== null) this.#pieces.push(piece); // It is copied by `taken`, before the next piece is read.
   }
 
   end(): void {

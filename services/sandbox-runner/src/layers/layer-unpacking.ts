@@ -2,10 +2,12 @@
 import { createHash, type Hash } from "node:crypto";
 import { AntiphonError, limits } from "@antiphon/contracts";
 import type { Sandbox } from "../ports.ts";
+import { subArchive } from "../environments/sub-archive.ts";
 import { UNPACKED } from "../providers/workspace-mounts.ts";
 import { engineFull, firstLine, isNoSpace, saysNoSpace } from "../workspace/no-space.ts";
 import { invalid, LayerBounds } from "./layer-bounds.ts";
 import type { LayerName } from "./layer-store.ts";
+import type { LayerPart } from "./layer-volumes.ts";
 
 const TOOL_ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C" };
 const TOOL_KEEP_BYTES = 16 * 1024;
@@ -16,20 +18,23 @@ const SHARE: readonly string[] = [
   ...["-exec", "chmod", "-R", "u+rX,ug-s,-t,g=u", "{}", "+"],
 ];
 
-/** Unpacks one directory of the tar ("": all of it), then ends the container. Resolves to the length of the tar. */
+/**
+ * Unpacks one directory of the tar ("": all of it), then ends the container. Only that directory is sent to it, because the other
+ * one may be gigabytes. Resolves to the length of the whole tar.
+ */
 export async function unpack(
   filler: Sandbox,
   name: LayerName,
-  part: string,
+  part: LayerPart,
   tar: AsyncIterable<Buffer>,
 ): Promise<number> {
   const bounds = new LayerBounds(name);
   const digest = createHash("sha256");
   try {
-    const select = part === "" ? [] : ["--strip-components=1", part];
-    const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir", ...select];
     const source = new CheckedTar(tar, bounds, digest);
-    await tool(filler, name, argv, source.pieces()).catch((error: unknown) => {
+    const sent = part === "" ? source.pieces() : subArchive(source.pieces(), part);
+    const argv = ["tar", "-xf", "-", "-C", UNPACKED, "--no-overwrite-dir"];
+    await tool(filler, name, argv, sent).catch((error: unknown) => {
       if (source.fault instanceof Error) throw source.fault; // a broken source also breaks the command that reads it
       if (isNoSpace(error)) throw error;
       bounds.finish(); // as does one that stops early

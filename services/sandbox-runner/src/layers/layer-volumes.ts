@@ -26,8 +26,10 @@ export interface LayerVolume {
   readonly createdMs: number;
 }
 
-/** The directories of a layer's tar that are mounted, each from a volume of its own; "" is the whole of it. */
-export const PARTS: Readonly<Record<LayerKind, readonly string[]>> = {
+/** A directory of a layer's tar that is mounted, from a volume of its own; "" is the whole of it. */
+export type LayerPart = "" | "workspace" | "home";
+
+export const PARTS: Readonly<Record<LayerKind, readonly LayerPart[]>> = {
   tree: [""],
   environment: ["workspace", "home"],
   owned: ["workspace", "home"],
@@ -35,6 +37,8 @@ export const PARTS: Readonly<Record<LayerKind, readonly string[]>> = {
 
 /** Whom a copy is for: the user that owns its files, or every member of a group. */
 export type CopyFor = number | "all";
+
+export const whomFor = ({ kind }: LayerName, uid: number): CopyFor => (kind === "environment" ? "all" : uid);
 
 export interface SealedLayer extends LayerFacts {
   readonly seal: LayerVolume;

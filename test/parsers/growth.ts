@@ -34,9 +34,8 @@ export interface Fault {
 }
 
 const FIRST = 1024;
-export const LARGEST = 256 * 1024;
-/** Of a shape that nests. Ten thousand levels overflow the stack, so this is deep enough for each push. */
-const DEEPEST = sized(64 * 1024, LARGEST);
+/** Growth that is not linear shows in the steps to 64 KiB, and ten thousand levels overflow the stack. At night one more is tried. */
+export const LARGEST = sized(64 * 1024, 256 * 1024);
 /** Shorter times are lost in noise. Above it, the time is compared with that of a quarter, and of four times the size. */
 const NOTICED_MS = 2;
 /** Steps shorter than this are harmless. */
@@ -61,9 +60,8 @@ export async function faultsOf(parser: Parser): Promise<Fault[]> {
 async function faultAt(parser: Parser, shape: Shape): Promise<string | null> {
   const largest = parser.largest ?? LARGEST;
   if (shape.isDeep === true) {
-    const deepest = Math.min(largest, DEEPEST);
-    const deep = await timeOf(parser, shape.make(deepest));
-    if (typeof deep === "string") return `${deep} at ${deepest} characters`;
+    const deep = await timeOf(parser, shape.make(largest));
+    if (typeof deep === "string") return `${deep} at ${largest} characters`;
   }
   const first = parser.smallest ?? FIRST;
   if (4 * first <= largest) {

@@ -44,9 +44,9 @@ export async function checkInCleanRoom(
     // The status was sent before the check began (see the gateway's README).
     const { code, message, remedy, ...data } = answer.error;
     const hint = code === "ANT_ENVIRONMENT_FAILED" ? `${remedy} ${WITH_A_RUN}` : remedy;
-    // A refused option, such as the image: no check has failed.
-    const isOption = typeof data["path"] === "string";
-    throw asFlag(new Failure(code, message, { remedy: hint, data, ...(isOption ? { exitCode: 2 } : {}) }));
+    throw new Failure(code, message, { remedy: hint, data });
+  } catch (error) {
+    throw asFlag(Failure.from(error)); // Such as the image, which is refused before a check begins.
   } finally {
     clearInterval(timer);
     screen.status(null);

@@ -38,14 +38,18 @@ export function inOrder(files, { seconds, project }) {
  *
  * @param {{ testResults: readonly { name: string, startTime: number, endTime: number }[] }} report
  * @param {string} root
+ * @param {ReadonlySet<string>} listed the files of `test/tiers.ts`: unit tests need no order
  * @returns {Record<string, number>}
  */
-export function measured({ testResults }, root) {
+export function measured({ testResults }, root, listed) {
   const taken = testResults
-    .filter(({ name }) => name.startsWith(`${root}/test/`))
-    .map(({ name, startTime, endTime }) => [
-      name.slice(root.length + 1),
-      Math.max(1, Math.round((endTime - startTime) / 1000)),
-    ]);
-  return Object.fromEntries(taken.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+    .map(
+      ({ name, startTime, endTime }) =>
+        /** @type {const} */ ([
+          name.slice(root.length + 1),
+          Math.max(1, Math.round((endTime - startTime) / 1000)),
+        ]),
+    )
+    .filter(([name]) => listed.has(name));
+  return Object.fromEntries(taken.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -9,7 +9,8 @@ interface File {
 type Facts = { seconds: (file: File) => number | undefined; project: (file: File) => string };
 type Report = { testResults: { name: string; startTime: number; endTime: number }[] };
 const inOrder = untypedOrder as (files: readonly File[], facts: Facts) => File[];
-const measured = untypedMeasured as (report: Report, root: string) => Record<string, number>;
+type Measured = (report: Report, root: string, listed: ReadonlySet<string>) => Record<string, number>;
+const measured = untypedMeasured as Measured;
 
 const file = (name: string): File => ({ name, project: name.split("-")[0] ?? "" });
 
@@ -36,13 +37,15 @@ test("every file is in the order once, also of a project that takes no time", ()
   expect(ordered(Object.fromEntries(names.map((name) => [name, 0]))).toSorted()).toEqual(names);
 });
 
-test("a report gives the seconds of all files below test/, by name, and a second of one that takes less", () => {
+test("a report gives the seconds of all listed files, by name, and a second of one that takes less", () => {
   const result = (name: string, ms: number) => ({ name, startTime: 1_000, endTime: 1_000 + ms });
   const testResults = [
     ...[result("/r/test/e2e/b.test.ts", 9_400), result("/r/test/e2e/a.test.ts", 5_000)],
     ...[result("/r/test/e2e/c.test.ts", 400), result("/r/run/src/d.test.ts", 60_000)],
+    result("/r/test/chaos/unit.test.ts", 3_000),
   ];
-  expect(measured({ testResults }, "/r")).toEqual({
+  const listed = new Set(["a", "b", "c"].map((name) => `test/e2e/${name}.test.ts`));
+  expect(measured({ testResults }, "/r", listed)).toEqual({
     ...{ "test/e2e/a.test.ts": 5, "test/e2e/b.test.ts": 9, "test/e2e/c.test.ts": 1 },
   });
 });

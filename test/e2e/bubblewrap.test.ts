@@ -28,6 +28,11 @@ describe("without a container engine", () => {
     }
   });
 
+  it("the one image is listed as the OpenAPI document says", async () => {
+    const { status, body } = await stack.http("GET", "/images", undefined, { accept: "application/json" });
+    expect([status, body["images"]]).toMatchObject([200, [{ ref: "host", id: "host" }]]);
+  });
+
   it("the doctor lists the working providers, and why the others do not work", async () => {
     const env = { ...NO_ENGINE, ANTIPHON_SANDBOX_PROVIDER: "bubblewrap" };
     const { stdout } = await stack.antiphon(["doctor", "--json"], { env });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROUTES } from "../../services/gateway/src/http/route-table.ts";
 import { BROKEN_CALCULATOR, CHECK, FIX, makeProject, type Project } from "./support/project.ts";
-import { startQuickStack, type Stack } from "./support/stack.ts";
+import { startStack, type Stack } from "./support/stack.ts";
 
 /** Held against the document by the tests of the gateway, where dead letters, archives and approvals are made. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ let stack: Stack;
 let project: Project;
 beforeAll(async () => {
   project = makeProject(BROKEN_CALCULATOR);
-  stack = await startQuickStack();
+  stack = await startStack();
 });
 afterAll(async () => {
   await stack.stop();

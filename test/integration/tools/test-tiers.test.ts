@@ -93,7 +93,7 @@ it("has for each file that runs at night only another one that proves the same b
 
 it("runs again at night what has cases for the night", () => {
   const hasCases = (file: string): boolean =>
-    /support\/night\.ts"|small-campaign\.ts"|parsers\/growth\.ts"/.test(
+    /support\/night\.ts"|small-campaign\.ts"|parsers\/growth\.ts"|\bstartQuickStack\(|\busePages\(/.test(
       readFileSync(join(root, file), "utf8"),
     );
   expect([...COMMIT, ...ALL_ONLY].filter(hasCases).toSorted()).toEqual(AGAIN_AT_NIGHT);

@@ -1,4 +1,4 @@
-/** What an engine has of a layer. */
+/** Reads which sealed copies of a layer an engine has. */
 import type { Engine } from "../providers/docker/docker-engine.ts";
 import type { LayerName } from "./layer-store.ts";
 import { failed } from "./layer-unpacking.ts";
